@@ -1,0 +1,157 @@
+"""`deniable learn fit|score|predict`: private models from a policy's tables."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deniable.app.cli import session_options
+from deniable.app.cli.argument_values import parse_decimal
+from deniable.errors import InvalidParameter
+
+app = typer.Typer(help="Train, score and use private models.", no_args_is_help=True)
+_KINDS = {
+    "naive-bayes": "NaiveBayes",
+    "logistic": "LogisticRegression",
+    "additive": "AdditiveModel",
+    "additive-number": "AdditiveRegressor",
+    "ridge": "Ridge",
+}
+
+Table = Annotated[str, typer.Argument(help="The table of the policy.")]
+Target = Annotated[str, typer.Option(help="The column that is predicted.")]
+Kind = Annotated[str, typer.Option("--model", help=f"One of {', '.join(_KINDS)}.")]
+Features = Annotated[
+    str | None, typer.Option(help="Only these columns: age,sex.", metavar="COLUMNS")
+]
+Out = Annotated[Path, typer.Option("--out", help="Where to write the model.", metavar="FILE")]
+Held = Annotated[
+    str | None,
+    typer.Option("--hold-out", help="Leave out this share, by a hash with --key: 0.2."),
+]
+Key = Annotated[
+    str | None, typer.Option(help="Of the hash: the same key leaves out the same people.")
+]
+ModelFile = Annotated[Path, typer.Argument(help="A model that `deniable learn fit` wrote.")]
+Rows = Annotated[Path, typer.Argument(help="A CSV or Parquet file with the model's columns.")]
+Written = Annotated[
+    Path | None, typer.Option("--out", help="Where to write the predictions.", metavar="FILE")
+]
+Group = Annotated[str | None, typer.Option(help="A column whose values are compared.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Only show what would be measured. Spends nothing.")
+]
+
+
+@app.command()
+def fit(
+    table: Table,
+    target: Target,
+    epsilon: session_options.Epsilon = None,
+    out: Out = Path("model.json"),
+    model: Kind = "naive-bayes",
+    delta: session_options.Delta = None,
+    features: Features = None,
+    hold_out: Held = None,
+    key: Key = None,
+    policy: session_options.PolicyFile = session_options.POLICY,
+    analyst: session_options.Analyst = None,
+    explain: Explain = False,
+) -> None:
+    """Train a model on a protected table, in one charge, and write it as JSON."""
+    from deniable import learn
+    from deniable.exact.suggestions import suggest  # loads numpy
+
+    if model not in _KINDS:
+        raise InvalidParameter(f"Unknown model {model!r}. {suggest(model, _KINDS, 'They are')}")
+    if (hold_out is None) != (key is None):
+        raise InvalidParameter("Give both or none of --hold-out and --key.")
+    options: dict[str, Any] = {
+        "epsilon": _price(epsilon),
+        "delta": None if delta is None else parse_decimal(delta, "delta"),
+        "features": None if features is None else [one.strip() for one in features.split(",")],
+    }
+    estimator = getattr(learn, _KINDS[model])(**options)
+    if explain:
+        with session_options.open_planner(policy, "planning") as planner:
+            print(estimator.explain(planner.table(table), target=target))
+        return
+    session_options.check_writable(out)
+    with session_options.open_session(policy, "training", analyst) as session:
+        rows = _part(session, table, hold_out, key, test=False)
+        estimator.fit(rows, target=target)
+        left = session.remaining
+    learn.save(estimator, out)
+    print(f"{estimator!r} on {table}, target {target}: written to {out}.")
+    print(f"Cost: {estimator.loss_!r}, in {len(estimator.releases_)} steps. Left: {left}.")
+
+
+@app.command()
+def score(
+    file: ModelFile,
+    table: Table,
+    target: Target,
+    epsilon: session_options.Epsilon = None,
+    group: Group = None,
+    hold_out: Held = None,
+    key: Key = None,
+    policy: session_options.PolicyFile = session_options.POLICY,
+    analyst: session_options.Analyst = None,
+) -> None:
+    """Score a classifier on a protected table. It is charged."""
+    from deniable import learn
+
+    estimator: Any = learn.load(file)
+    if not hasattr(estimator, "evaluate"):
+        raise InvalidParameter("This model does not predict classes: it has no such score.")
+    price = _price(epsilon)
+    with session_options.open_session(policy, "scoring", analyst) as session:
+        rows = _part(session, table, hold_out, key, test=True)
+        found = estimator.evaluate(rows, target=target, epsilon=price, group=group)
+        left = session.remaining
+    print(f"accuracy {found.accuracy()}")
+    if hasattr(found, "auc"):
+        print(f"AUC {found.auc()}")
+    for one in found.groups if group is not None else ():
+        shown = found.rate("accuracy", group=one) if hasattr(found, "rate") else ""
+        print(f"accuracy of {group} {one}: {shown}")
+    print(f"Charged: epsilon {price}. Left: {left}.")
+
+
+@app.command()
+def predict(file: ModelFile, rows: Rows, out: Written = None) -> None:
+    """Predict rows of your own with a model. It costs nothing."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    from deniable import learn
+
+    estimator: Any = learn.load(file)
+    parquet = rows.suffix.lower() == ".parquet"
+    try:
+        read = pa.parquet.read_table if parquet else pa.csv.read_csv
+        frame = read(str(rows))
+    except (OSError, pa.ArrowInvalid) as problem:
+        raise InvalidParameter(f"{str(rows)!r} cannot be read: {problem}") from None
+    session_options.check_writable(out)
+    predicted = frame.append_column("prediction", pa.array(estimator.predict(frame).tolist()))
+    if out is None:
+        print("\n".join(str(one) for one in predicted["prediction"].to_pylist()))
+    else:
+        pa.csv.write_csv(predicted, str(out))
+
+
+def _price(epsilon: str | None) -> Any:
+    if epsilon is None:
+        raise InvalidParameter("Give the price, such as --epsilon 1.")
+    return parse_decimal(epsilon, "epsilon")
+
+
+def _part(session: Any, table: str, share: str | None, key: str | None, *, test: bool) -> Any:
+    from deniable import learn
+
+    rows = session.table(table)
+    if share is None:
+        return rows
+    return learn.hold_out(rows, parse_decimal(share, "hold-out"), key=key)[test]

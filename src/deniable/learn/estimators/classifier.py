@@ -1,0 +1,159 @@
+"""Predictions of classes, from the tables of a fitted model on cells."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidParameter
+from deniable.learn.estimators.private_estimator import PrivateEstimator
+from deniable.learn.estimators.scoring import (
+    ChargedScore,
+    cost_of,
+    evaluate_classes,
+    read_price,
+)
+from deniable.learn.evaluation.class_table import ClassTable
+from deniable.learn.evaluation.score_histogram import ScoreHistogram
+from deniable.learn.fit.cell_model import CellModel, Floats
+from deniable.learn.measure.array_columns import named_values, read_new_columns
+from deniable.learn.measure.column_roles import CellRole, class_role, read_features
+from deniable.learn.measure.training import Training
+from deniable.learn.measure.training_data import TrainingData
+from deniable.release.asking.builder_steps import BuiltQuestion
+
+
+class CellEstimator(PrivateEstimator):
+    """An estimator that ends as a `CellModel`, in `model_`."""
+
+    model_: CellModel
+    n_features_in_: int
+
+    def columns_needed(self) -> list[str]:
+        """The model's features. Refuses a model that is not fitted."""
+        if not hasattr(self, "model_"):
+            raise not_fitted(self)
+        return [feature.name for feature in self.model_.features]
+
+    def columns_of(self, X: Any) -> list[Any]:
+        """The values of the model's features, in its order."""
+        names = self.columns_needed()
+        columns = self.read_features(X)
+        lacking = [name for name in names if name.lower() not in columns]
+        if lacking:
+            raise InvalidParameter(
+                f"X has {len(columns)} features, but {type(self).__name__} is expecting "
+                f"{len(names)} features as input: {', '.join(lacking[:5])} is missing."
+            )
+        return [columns[name.lower()].to_pylist() for name in names]
+
+    def read_features(self, X: Any) -> dict[str, Any]:
+        """The columns of X by their names. A matrix must have exactly the model's features."""
+        self.check_names(X)
+        return {name.lower(): values for name, values in read_new_columns(X).items()}
+
+    def check_names(self, X: Any) -> None:
+        """Refuses a matrix with another number of features. No value is looked at."""
+        columns = list(named_values(X))
+        unnamed = columns == [f"x{i}" for i in range(len(columns))]
+        if unnamed and len(columns) != self.n_features_in_:
+            raise InvalidParameter(
+                f"X has {len(columns)} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+
+
+class CellClassifier(CellEstimator):
+    """A classifier on cells."""
+
+    _estimator_type = "classifier"
+
+    def prepare(self, data: TrainingData) -> Training:
+        if data.target is None:
+            raise InvalidParameter(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: "
+                "give y, or the name of a `target` column. Nothing was spent."
+            )
+        target = class_role(data.table, data.target, self.classes)
+        features = read_features(data.table, target.name, self.features, self.cuts)
+        if target.size < 2:
+            raise InvalidParameter(
+                f"{target.name} has one class. A classifier needs two or more: declare all "
+                "classes that can occur. Nothing was spent."
+            )
+        self.classes_ = np.array(target.cells.labels)
+        self.n_features_in_ = len(features)
+        return Training(data, (*features, target))
+
+    def adopt(self, model: CellModel) -> None:
+        """Sets what was learnt."""
+        super().adopt(model)
+        self.classes_, self.n_features_in_ = np.array(model.classes), len(model.features)
+
+    @staticmethod
+    def roles_of(training: Training) -> tuple[tuple[CellRole, ...], CellRole]:
+        """The features and the target of a training."""
+        roles = [role for role in training.roles if isinstance(role, CellRole)]
+        return tuple(roles[:-1]), roles[-1]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class of `classes_`, for each row."""
+        columns = self.columns_of(X)
+        return self.model_.probabilities(columns)
+
+    def decision_function(self, X: Any) -> Floats:
+        """The score of the second of two classes, or of each class."""
+        columns = self.columns_of(X)
+        scores = self.model_.scores(columns)
+        if len(self.classes_) > 2:
+            return scores
+        return scores[:, -1] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
+
+    def evaluate(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        target: str | None = None,
+        epsilon: Any = None,
+        group: str | None = None,
+    ) -> ScoreHistogram | ClassTable:
+        """One noisy histogram of scores by class, and by the cells of a `group` column: from it
+        follow accuracy, confusion, ROC, calibration and gaps between groups, with intervals.
+
+        It is charged: `epsilon`, or a tenth of the model's. One unit of m rows moves it by m,
+        and by 2 m if it is replaced.
+        """
+        self.columns_needed()
+        if not isinstance(X, BuiltQuestion):
+            self.check_names(X)
+        price = read_price(epsilon, self.epsilon)
+        data = self.open(X, y, target, price=price)
+        try:
+            return evaluate_classes(self.model_, data, price, group=group)
+        finally:
+            data.close()
+
+    def score(
+        self, X: Any, y: Any = None, *, target: str | None = None, epsilon: Any = None
+    ) -> ChargedScore:
+        """The accuracy. It is charged, as `evaluate` is, and says so."""
+        price = read_price(epsilon, self.epsilon)
+        found = self.evaluate(X, y, target=target, epsilon=price).accuracy()
+        return ChargedScore(found.value, str(found), cost_of(price))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        columns = self.columns_of(X)
+        return np.asarray(self.classes_[self.model_.probabilities(columns).argmax(axis=1)])
+
+
+def not_fitted(estimator: PrivateEstimator) -> Exception:
+    """The error of scikit-learn, if it is there, and ours otherwise."""
+    message = f"This {type(estimator).__name__} is not fitted yet. Call fit() first."
+    try:
+        from sklearn.exceptions import NotFittedError
+    except ImportError:
+        return InvalidParameter(message)
+    error: Exception = NotFittedError(message)
+    return error

@@ -1,0 +1,175 @@
+"""A robust line through one feature, by medians with inverse sensitivity.
+
+A median is drawn with probability proportional to exp(-epsilon D / 2), where D is how many rows
+must change for a value to be the median: the inverse sensitivity mechanism (Asi & Duchi,
+"Instance-optimality in differential privacy via approximate inverse sensitivity mechanisms",
+2020). Each row has one slope, that of the line through it and a released middle point. So one
+row touches one slope. (All pairs of rows, as Theil and Sen take them, would be moved by one row
+as often as there are rows.)
+"""
+
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import decimal_text, positive, rational
+from deniable.learn.estimators.moment_estimator import MomentEstimator
+from deniable.learn.fit.scaled_terms import ScaledTerm
+from deniable.learn.measure.column_roles import GridRole, grid_role
+from deniable.learn.measure.moment_step import code_terms
+from deniable.learn.measure.training import Training, TrainingRun
+from deniable.learn.measure.training_data import TrainingData
+from deniable.privacy import Loss
+from deniable.query.language import builder
+from deniable.query.language.question import Question
+from deniable.query.language.syntax_tree import Named
+from deniable.query.plan.quoting import quote_name
+
+_MIDDLE = Fraction(1, 8)  # of epsilon: each of the two medians of the middle point
+_ROUNDS = (Fraction(1, 8), Fraction(1, 4))  # of epsilon: each of the two medians of a round
+_STEEPEST = 8  # times the target's range over the feature's
+_DIGITS = 6  # of released middles and slopes, which are then written into the next question
+
+
+class RobustSlope(MomentEstimator):
+    """A line through one feature that a few wild rows cannot turn; pure epsilon.
+
+    Six private medians: of the feature and of the target, then of the slopes of all rows from
+    that middle point and of what the slope leaves over, and these two again from the point of
+    the first line (the last two for a quarter of epsilon each, the others for an eighth). One
+    of m rows a unit moves each rank by at most m, whether it is added, removed or replaced:
+    that is the sensitivity of D. Slopes beyond `steepest` (in target units per feature unit)
+    are clipped.
+
+    >>> chance = np.random.default_rng(1)
+    >>> X = chance.uniform(0, 10, size=(3_000, 1))
+    >>> y = np.where(chance.random(3_000) < 0.1, 40.0, 3 * X[:, 0] + 5)
+    >>> model = RobustSlope(epsilon=2, bounds=(0, 10), target_bounds=(0, 40)).fit(X, y)
+    >>> bool(abs(model.coef_[0] - 3) < 0.2)
+    True
+    """
+
+    _delta: ClassVar[Fraction] = Fraction(0)
+    _estimator_type = "regressor"
+
+    def __init__(
+        self,
+        *,
+        steepest: Any = None,
+        epsilon: Any = 1.0,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        features: Any = None,
+        unit: str | None = None,
+        max_rows_per_unit: int = 1,
+        neighbors: str = "add-remove",
+        expected_rows: int | None = None,
+        ledger: Any = None,
+        progress: Any = None,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            bounds=bounds,
+            target_bounds=target_bounds,
+            features=features,
+            unit=unit,
+            max_rows_per_unit=max_rows_per_unit,
+            neighbors=neighbors,
+            expected_rows=expected_rows,
+            ledger=ledger,
+            progress=progress,
+        )
+        self.steepest = steepest
+
+    def numbers_only(self) -> bool:
+        """A text has no slope."""
+        return True
+
+    def prepare(self, data: TrainingData) -> Training:
+        if data.target is None:
+            raise InvalidParameter(
+                "RobustSlope requires y to be passed, but the target y is None. Give y, or the "
+                "name of a `target` column. Nothing was spent."
+            )
+        target = grid_role(data.table, data.target)
+        features = self.feature_roles(data.table, target.name)
+        if len(features) != 1:
+            raise InvalidParameter(
+                f"RobustSlope takes one feature, and there are {len(features)}: name it with "
+                "`features`, or use Ridge. Nothing was spent."
+            )
+        feature = features[0]
+        assert isinstance(feature, GridRole)
+        self._limit(feature, target)
+        return Training(data, (feature, target))
+
+    def describe(self, training: Training) -> list[str]:
+        """The medians."""
+        return ["six medians by inverse sensitivity: two for a quarter, four for an eighth"]
+
+    def _limit(self, feature: GridRole, target: GridRole) -> Fraction:
+        """The steepest slope."""
+        if self.steepest is not None:
+            return positive(self.steepest, "steepest")
+        rise, run = (role.step * (role.size - 1) for role in (target, feature))
+        return _short(_STEEPEST * rise / run)
+
+    def train(self, run: TrainingRun, loss: Loss) -> None:
+        feature, target = run.training.roles
+        assert isinstance(feature, GridRole)
+        assert isinstance(target, GridRole)
+        x, y = quote_name(feature.name), quote_name(target.name)
+        price = positive(self.epsilon, "epsilon")
+        middle_x = self._median(run, x, price * _MIDDLE)
+        middle_y = self._median(run, y, price * _MIDDLE)
+        run.tell(1 / 3)
+        most = decimal_text(self._limit(feature, target))
+        for share in _ROUNDS:
+            above = f"({y} - ({decimal_text(middle_y)}))"
+            beside = f"NULLIF({x} - ({decimal_text(middle_x)}), 0)"
+            steep = f"CLAMP({above} / {beside}, -{most}, {most})"
+            slope = self._median(run, steep, price * share)
+            reach = _short(abs(slope) * _largest(feature) + _largest(target)) + 1
+            ends = f"-{decimal_text(reach)}, {decimal_text(reach)}"
+            rest = f"CLAMP({y} - ({decimal_text(slope)}) * {x}, {ends})"
+            intercept = self._median(run, rest, price * share)
+            middle_y = _short(slope * middle_x + intercept)
+        run.tell(1.0)
+        terms = [own.term for own in code_terms(run.training.roles)]
+        self._adopt_line(terms, float(slope), float(intercept))
+
+    def _median(self, run: TrainingRun, expression: str, epsilon: Fraction) -> Fraction:
+        """A private median, which is written with few digits."""
+        data = run.training.data
+        name = data.table.name
+        question = Question(name, None, (), (Named("middle", builder.median(expression)),))
+        plan = data.session.plan(question, epsilon=epsilon, delta=0)
+        release = run.run.release(data.session.rows.restrict(plan, data.session.policy))
+        run.releases.append(release)
+        return _short(rational(release.to_arrow().to_pylist()[0]["middle"] or 0.0))
+
+    def _adopt_line(self, terms: list[ScaledTerm], slope: float, intercept: float) -> None:
+        self.terms_, target = (terms[0],), terms[1]
+        self.coef_, self.intercept_ = np.array([slope]), intercept
+        self._ends = target.middle - target.half, target.middle + target.half
+        self.n_features_in_ = 1
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The predicted number of each row, within the target's bounds."""
+        columns = self.columns_of(X)
+        (term,) = self.terms_
+        numbers = term.read(columns[term.column]) * term.half + term.middle
+        return np.asarray(np.clip(numbers * self.coef_[0] + self.intercept_, *self._ends))
+
+
+def _largest(role: GridRole) -> Fraction:
+    """The largest absolute value within the bounds."""
+    return max(abs(role.low), abs(role.low + role.step * (role.size - 1)))
+
+
+def _short(value: Fraction) -> Fraction:
+    """The number to six significant digits, so that it can be written into a question."""
+    return Fraction(f"{float(value):.{_DIGITS}g}")

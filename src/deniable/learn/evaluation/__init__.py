@@ -1,0 +1,1 @@
+"""How good a model is, from one noisy histogram. This room sees no row."""

@@ -1,0 +1,162 @@
+"""A fitted model as one SQL expression: scores where the data is, without Python.
+
+The text uses CASE, arithmetic, EXP and comparisons only, so DuckDB, PostgreSQL, Spark and
+SQLite read it alike. A missing value is NULL; NaN is compared as the engine does.
+"""
+
+from collections.abc import Sequence
+
+from deniable.errors import InvalidParameter
+from deniable.learn.fit.cell_model import CellModel
+from deniable.learn.fit.feature_cells import FeatureCells, Label
+from deniable.learn.fit.linear_model import LinearModel
+from deniable.learn.fit.place_models import CentreModel
+from deniable.learn.fit.scaled_terms import ScaledTerm
+
+Model = CellModel | LinearModel | CentreModel
+
+
+def to_sql(model: object, label: Label = None) -> str:
+    """The expression: a probability, a predicted number, or the number of a cluster.
+
+    For a classifier it is the probability of the class `label`, the last one unless given.
+    `model` is a fitted estimator, or its `model_`.
+
+    >>> import numpy as np
+    >>> sex = FeatureCells("sex", "text", ("f", "m", None))
+    >>> tables = (np.array([[1.0], [-1.0], [0.0]]),)
+    >>> to_sql(CellModel((sex,), tables, np.zeros(1), "identity"))
+    '0.0 + (CASE "sex" WHEN \\'f\\' THEN 1.0 WHEN \\'m\\' THEN -1.0 ELSE 0.0 END)'
+    """
+    model = getattr(model, "model_", model)
+    if isinstance(model, CellModel):
+        return _cells_sql(model, label)
+    if isinstance(model, LinearModel):
+        return _linear_sql(model)
+    if isinstance(model, CentreModel):
+        return _centres_sql(model)
+    raise InvalidParameter(
+        f"{type(model).__name__} has no SQL expression. Models on cells, linear models and "
+        "clusters have one."
+    )
+
+
+def quote(name: str) -> str:
+    """A column's name in double quotes.
+
+    >>> quote('a"b')
+    '"a""b"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: Label) -> str:
+    """A value as SQL.
+
+    >>> literal("it's"), literal(2), literal(True), literal(0.5)
+    ("'it''s'", '2', 'TRUE', '0.5')
+    """
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int | float):
+        return repr(value)
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def _cells_sql(model: CellModel, label: Label) -> str:
+    scores = [_score_sql(model, place) for place in range(len(model.intercept))]
+    if model.link == "identity":
+        return scores[0]
+    classes = list(model.classes)
+    wanted = classes[-1] if label is None else label
+    if wanted not in classes:
+        raise InvalidParameter(
+            f"Unknown class {wanted!r}. There are: {', '.join(map(repr, classes))}."
+        )
+    place = classes.index(wanted)
+    if model.link == "sigmoid":
+        sign = "-" if place == 1 else ""
+        return f"1.0 / (1.0 + EXP({sign}({scores[0]})))"
+    if model.link == "softmax":
+        own = scores[place]
+        others = [f"EXP(({score}) - ({own}))" for i, score in enumerate(scores) if i != place]
+        return f"1.0 / (1.0 + {' + '.join(others)})"
+    shares = [f"(1.0 / (1.0 + EXP(-({score}))))" for score in scores]
+    return f"{shares[place]} / ({' + '.join(shares)})"
+
+
+def _score_sql(model: CellModel, place: int) -> str:
+    parts = [repr(float(model.intercept[place]))]
+    for feature, table in zip(model.features, model.tables, strict=True):
+        parts.append(f"({_feature_sql(feature, [float(one) for one in table[:, place]])})")
+    return " + ".join(parts)
+
+
+def _feature_sql(feature: FeatureCells, scores: Sequence[float]) -> str:
+    """The score of a row's cell."""
+    name, other = quote(feature.name), scores[-1]
+    if feature.cuts:
+        whens = [
+            f"WHEN {name} < {_cut(feature, cut)} THEN {score!r}"
+            for cut, score in zip(feature.cuts, scores, strict=False)
+        ]
+        missing = f"WHEN {name} IS NULL THEN {other!r} " if feature.missing else ""
+        return f"CASE {missing}{' '.join(whens)} ELSE {scores[len(feature.cuts)]!r} END"
+    value = name
+    if feature.kind == "number" and feature.bounds is not None:
+        low, high = (literal(_plain(end)) for end in feature.bounds)
+        value = f"CASE WHEN {name} < {low} THEN {low} WHEN {name} > {high} THEN {high} "
+        value = f"({value}ELSE {name} END)"
+    listed = zip(feature.labels, scores, strict=True)
+    whens = [
+        f"WHEN {literal(label)} THEN {score!r}" for label, score in listed if label is not None
+    ]
+    return f"CASE {value} {' '.join(whens)} ELSE {other!r} END"
+
+
+def _cut(feature: FeatureCells, cut: float | str) -> str:
+    return f"DATE {literal(cut)}" if isinstance(cut, str) else repr(cut)
+
+
+def _plain(value: float) -> int | float:
+    return int(value) if float(value).is_integer() else value
+
+
+def _linear_sql(model: LinearModel) -> str:
+    parts = [repr(model.intercept)]
+    for term, own in zip(model.terms, model.coefficients.tolist(), strict=True):
+        parts.append(f"{own!r} * {_term_sql(term)}")
+    total, (low, high) = " + ".join(parts), model.limits
+    return (
+        f"CASE WHEN {total} < {low!r} THEN {low!r} WHEN {total} > {high!r} THEN {high!r} "
+        f"ELSE {total} END"
+    )
+
+
+def _term_sql(term: ScaledTerm) -> str:
+    """A term in the column's own units, clipped to its bounds."""
+    name = quote(term.column)
+    if term.cells is not None:
+        value = literal(term.cells.labels[term.code])
+        return f"(CASE WHEN {name} = {value} THEN 1.0 ELSE 0.0 END)"
+    low, high = term.middle - term.half, term.middle + term.half
+    return (
+        f"(CASE WHEN {name} IS NULL THEN {term.middle!r} WHEN {name} < {low!r} THEN {low!r} "
+        f"WHEN {name} > {high!r} THEN {high!r} ELSE {name} END)"
+    )
+
+
+def _centres_sql(model: CentreModel) -> str:
+    """The number of the nearest centre; of equal ones, the first."""
+    far = []
+    for centre in model.centres.tolist():
+        parts = [
+            f"(({_term_sql(term)} - {term.middle!r}) / {term.half!r} - {own!r})"
+            for term, own in zip(model.terms, centre, strict=True)
+        ]
+        far.append(" + ".join(f"{part} * {part}" for part in parts))
+    whens = []
+    for place, own in enumerate(far[:-1]):
+        tests = [f"{own} <= {other}" for other in far[place + 1 :]]
+        whens.append(f"WHEN {' AND '.join(tests)} THEN {place}")
+    return f"CASE {' '.join(whens)} ELSE {len(far) - 1} END" if whens else "0"

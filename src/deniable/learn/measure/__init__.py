@@ -1,0 +1,1 @@
+"""What asks for exact integers: plans of steps, one charge for a training, its releases."""

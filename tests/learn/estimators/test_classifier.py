@@ -1,0 +1,81 @@
+"""Classifiers: declared cells and classes, odd values, faults before the charge."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import BudgetExhausted, InvalidParameter
+from deniable.learn import AdditiveModel, LogisticRegression, NaiveBayes
+
+X = np.array([[0.0], [1.0]] * 300)
+Y = X[:, 0].astype(int)
+DECLARED = {"epsilon": 8, "bounds": (0, 1), "classes": [0, 1]}
+
+
+def test_declared_classes_and_cells_do_not_depend_on_rows():
+    whole = NaiveBayes(**DECLARED).fit(X, Y)
+    small = NaiveBayes(**DECLARED).fit(X[:1] / 2, Y[:1])
+    assert whole.model_.features == small.model_.features
+    assert whole.classes_.tolist() == small.classes_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("kind", [NaiveBayes, LogisticRegression, AdditiveModel])
+@pytest.mark.parametrize("rows", [0, 1, 40])
+def test_no_rows_or_one_class_give_a_model(kind, rows):
+    model = kind(**DECLARED).fit(X[:rows] * 0, Y[:rows] * 0)
+    found = model.predict_proba([[0.5], [None], [7.0]])
+    assert found.shape == (3, 2)
+    assert np.isfinite(found).all()
+
+
+def test_unseen_and_missing_values_have_a_cell():
+    frame = pa.table({"sex": ["f", "m"] * 300})
+    model = NaiveBayes(epsilon=8, keys={"sex": ["f", "m"]}, classes=["a", "b"])
+    model.fit(frame, ["a", "b"] * 300)
+    found = model.predict({"sex": ["f", "m", "x", None]})
+    assert found[:2].tolist() == ["a", "b"]
+    assert set(found[2:]) <= {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"classes": None}, "classes"),
+        ({"classes": [1]}, "one class"),
+        ({"bounds": None}, "cells"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"cuts": {"nothing": [1]}}, "cuts"),
+        ({"features": ["x9"]}, "x9"),
+    ],
+)
+def test_faults_are_found_before_the_charge(changes, words):
+    ledger = dp.MemoryLedger(epsilon=10)
+    model = NaiveBayes(**{**DECLARED, **changes}, ledger=ledger)
+    with pytest.raises(InvalidParameter, match=words):
+        model.fit(X, Y)
+    assert ledger.remaining.epsilon == 10
+
+
+def test_a_training_that_does_not_fit_the_budget_reads_nothing():
+    data = dp.protect(pa.table({"x": X[:, 0], "y": Y == 1}), bounds={"x": (0, 1)}, epsilon=1)
+    with pytest.raises(BudgetExhausted):
+        NaiveBayes(epsilon=2).fit(data.table("data"), target="y")
+    assert data.remaining.epsilon == 1
+    model = NaiveBayes(epsilon=1).fit(data.table("data"), target="y")
+    assert data.remaining.epsilon == 0
+    assert len(model.certificates_) == 1
+    assert model.predict({"x": [0.0, 1.0]}).tolist() == [False, True]
+    with pytest.raises(InvalidParameter, match="no y"):
+        model.fit(data.table("data"), Y)
+
+
+def test_steps_are_charged_once_and_certified():
+    ledger = dp.MemoryLedger(epsilon=3, delta=1e-5)
+    model = AdditiveModel(**{**DECLARED, "epsilon": 1}, delta=1e-6, ledger=ledger).fit(X, Y)
+    assert str(ledger.remaining) == "epsilon 2, delta 9e-06"
+    assert len(model.releases_) == 6
+    assert sum(release.plan.loss.mu_squared for release in model.releases_) == (
+        model.loss_.mu_squared
+    )
+    assert dp.verify(model.releases_[-1].certificate.to_json())

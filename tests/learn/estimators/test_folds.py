@@ -1,0 +1,165 @@
+"""Folds: each unit is assigned by itself, and pays for what it is in."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+
+import deniable as dp
+from deniable.errors import BudgetExhausted, InvalidParameter, SplitterWarning
+from deniable.learn import (
+    Folds,
+    LogisticRegression,
+    NaiveBayes,
+    RobustSlope,
+    cross_validate,
+)
+
+X = np.random.default_rng(1).uniform(0, 1, (200, 2))
+Y = (X[:, 0] > 0.5).astype(int)
+
+
+def estimator(epsilon=3, **more):
+    ledger = dp.MemoryLedger(epsilon=epsilon)
+    return NaiveBayes(epsilon=0.5, bounds=(0, 1), classes=[0, 1], ledger=ledger, **more)
+
+
+def test_one_row_moves_no_other():
+    folds = Folds(5, key="a key")
+    whole = folds.assign(X, Y)
+    for gone in range(0, 200, 23):
+        kept = np.arange(200) != gone
+        assert folds.assign(X[kept], Y[kept]).tolist() == whole[kept].tolist()
+    assert len(set(whole.tolist())) == 5
+    assert Folds(5, key="another").assign(X, Y).tolist() != whole.tolist()
+
+
+def test_a_person_is_in_one_fold():
+    people = np.arange(200) // 4
+    found = Folds(3).assign(X, Y, people)
+    assert all(len(set(found[people == one].tolist())) == 1 for one in range(50))
+
+
+@pytest.mark.parametrize(("neighbors", "left"), [("add-remove", "1.45"), ("replace", "0.9")])
+def test_each_unit_pays_for_all_fits_but_one_and_one_score(neighbors, left):
+    model = estimator(neighbors=neighbors)
+    found = cross_validate(model, X, Y, cv=Folds(4))
+    assert str(model.ledger.remaining) == f"epsilon {left}, delta 0"
+    assert len(found.scores) == len(found.estimators) == 4
+    assert f"together epsilon {3 - float(left):g}." in str(found)
+
+
+def test_splitters_that_move_other_rows_are_refused():
+    for splitter in (KFold(3), KFold(3, shuffle=True), StratifiedKFold(3)):
+        with pytest.raises(InvalidParameter, match="Folds"):
+            cross_validate(estimator(), X, Y, cv=splitter)
+    assert cross_validate(estimator(neighbors="replace"), X, Y, cv=KFold(2)).scores
+    with pytest.raises(InvalidParameter, match="Folds"):
+        cross_validate(estimator(neighbors="replace"), X, Y, cv=KFold(2, shuffle=True))
+
+
+def test_nothing_is_spent_if_the_whole_does_not_fit():
+    model = estimator(epsilon=1)
+    with pytest.raises(BudgetExhausted, match="4 fits"):
+        cross_validate(model, X, Y)
+    assert model.ledger.remaining.epsilon == 1
+
+
+def test_scikit_learns_own_loop_charges_every_fit_and_score():
+    model = estimator()
+    with pytest.warns(SplitterWarning, match=r"must be dp\.learn\.Folds"):
+        assert len(cross_val_score(model, X, Y, cv=Folds(3))) == 3
+    assert str(model.ledger.remaining) == "epsilon 1.35, delta 0"
+
+
+def people(ids, **more):
+    model = estimator(unit="id", max_rows_per_unit=4, **more)
+    return model, {"id": ids, "x": X[:, 0]}
+
+
+def test_other_groups_than_the_unit_are_refused():
+    model, frame = people(np.arange(200) // 4)
+    with pytest.raises(InvalidParameter, match="other `groups`"):
+        cross_validate(model, frame, Y, cv=Folds(4), groups=np.arange(200))
+    assert model.ledger.remaining.epsilon == 3
+
+
+def test_positions_are_no_folds_of_people():
+    model, frame = people(np.arange(200) // 4, neighbors="replace")
+    with pytest.raises(InvalidParameter, match="rows are the units"):
+        cross_validate(model, frame, Y, cv=KFold(2))
+    stranger = type("KFold", (), {"shuffle": False, "split": None})()
+    with pytest.raises(InvalidParameter, match="Folds"):
+        cross_validate(estimator(neighbors="replace"), X, Y, cv=stranger)
+    assert model.ledger.remaining.epsilon == 3
+
+
+ODD = ["x", None, 2.5, True, 10**400, object()]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
+def test_one_odd_value_moves_no_other_row(odd):
+    folds = Folds(5, key="a key")
+    rows, target = [[i, str(i)] for i in range(40)], [i % 2 for i in range(40)]
+    whole = folds.assign(rows, target).tolist()
+    assert folds.assign([*rows, [odd, "1"]], [*target, 1]).tolist()[:40] == whole
+    assert folds.assign([*rows, [1, "1"]], [*target, odd]).tolist()[:40] == whole
+    objects = np.array([*rows, [1, "1"]], object)
+    objects[40, 1] = odd
+    assert folds.assign(objects, [*target, 1]).tolist()[:40] == whole
+    ids = [2**60 + i for i in range(40)]
+    groups = folds.assign(rows, None, ids).tolist()
+    assert folds.assign([*rows, [1, 1]], None, [*ids, odd]).tolist()[:40] == groups
+
+
+def test_equal_numbers_are_in_one_fold_whatever_their_type():
+    for pair in ([0.0, -0.0], [7, 7.0], [np.float32(0.5), 0.5], [2**60, float(2**60)]):
+        assert len({tuple(Folds(97, key="k").assign([[1]], None, [one])) for one in pair}) == 1
+    large = [str(2**60 + i) for i in range(40)]
+    assert len(set(Folds(40, key="k").assign([[1]] * 40, None, large).tolist())) > 10
+    assert np.ptp(Folds(97, key="k").assign([[2**60], [2**60 + 1]])) != 0
+
+
+def test_ids_that_the_engine_reads_alike_are_in_one_fold():
+    seen = []
+
+    class Spy(NaiveBayes):
+        def fit(self, X, y=None, **more):
+            seen.append(set(X["id"].to_pylist()))
+            return super().fit(X, y, **more)
+
+    ids = [place // 4 if place % 2 else str(place // 4) for place in range(200)]
+    model = Spy(epsilon=0.1, bounds={"x": (0, 1)}, classes=[0, 1], unit="ID")
+    model.max_rows_per_unit, model.ledger = 4, dp.MemoryLedger(epsilon=3)
+    cross_validate(model, {"id": ids, "x": X[:, 0]}, Y, cv=Folds(4))
+    everybody = set.union(*seen)
+    assert everybody == {str(one) for one in range(50)}
+    assert sum(len(everybody - one) for one in seen) == 50  # each is left out once
+
+
+def test_the_sum_has_a_delta_too():
+    ledger = dp.MemoryLedger(epsilon=5, delta=2e-6)
+    model = LogisticRegression(epsilon=0.5, bounds=(0, 1), classes=[0, 1], ledger=ledger)
+    with pytest.raises(BudgetExhausted, match=r"epsilon 2\.05 and delta 4e-06\. Left"):
+        cross_validate(model, X, Y)
+    assert str(ledger.remaining) == "epsilon 5, delta 2e-06"
+
+
+def test_what_cannot_be_cross_validated_is_refused_at_once():
+    ledger = dp.MemoryLedger(epsilon=9)
+    slope = RobustSlope(epsilon=1, bounds=(0, 1), target_bounds=(0, 1), ledger=ledger)
+    with pytest.raises(InvalidParameter, match="RobustSlope has no score"):
+        cross_validate(slope, X[:, :1], Y)
+    data = dp.protect(pa.table({"x": X[:, 0]}), bounds={"x": (0, 1)}, epsilon=5)
+    with pytest.raises(InvalidParameter, match="hold_out"):
+        cross_validate(estimator(), data.table("data"), None)
+    with pytest.raises(InvalidParameter, match="no column 'id'"):
+        cross_validate(estimator(unit="id"), X, Y)
+    assert ledger.remaining.epsilon == 9
+
+
+def test_clones_are_silent_where_no_splitter_moves_rows():
+    replaced = estimator(neighbors="replace")
+    assert len(cross_val_score(replaced, X, Y, cv=KFold(2))) == 2
+    estimator().fit(X, Y)
+    cross_validate(estimator(), X, Y, cv=Folds(2))

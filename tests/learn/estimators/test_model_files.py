@@ -1,0 +1,106 @@
+"""Estimators in files: saved, loaded, and refused if the file is not ours."""
+
+import json
+
+import numpy as np
+import pytest
+
+from deniable import learn
+from deniable.errors import InvalidData, InvalidParameter
+
+ROWS = np.array([[0.0, 3.0], [1.0, 2.0], [0.0, 1.0], [1.0, 0.0]] * 50)
+CLASSES = ROWS[:, 0].astype(int)
+
+
+def fitted(name):
+    kind = getattr(learn, name)
+    if name in ("KMeans", "PCA"):
+        return kind(2, epsilon=1, bounds=(0, 3)).fit(ROWS)
+    if name in ("Ridge", "LinearRegression"):
+        return kind(epsilon=1, bounds=(0, 3), target_bounds=(0, 1)).fit(ROWS, CLASSES)
+    return kind(epsilon=1, bounds=(0, 3), classes=[0, 1]).fit(ROWS, CLASSES)
+
+
+@pytest.mark.parametrize("name", ["NaiveBayes", "Ridge", "LinearRegression", "KMeans", "PCA"])
+def test_what_is_loaded_predicts_the_same(name, tmp_path):
+    model = fitted(name)
+    path = learn.save(model, tmp_path / "model.json")
+    read = learn.load(path)
+    assert type(read) is type(model)
+    ask = "transform" if name == "PCA" else "predict"
+    assert np.array_equal(getattr(read, ask)(ROWS[:4]), getattr(model, ask)(ROWS[:4]))
+    assert read.price_ == model.price_
+    assert read.loss_ == model.loss_
+    assert [one.to_dict() for one in read.certificates_] == [
+        one.to_dict() for one in model.certificates_
+    ]
+    assert len(read.certificates_) >= 1
+    if name == "Ridge":
+        assert read.intervals() == model.intervals()
+    again = learn.save(read, tmp_path / "again.json")
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_certificates_may_be_left_out(tmp_path):
+    path = learn.save(fitted("NaiveBayes"), tmp_path / "model.json", certificates=False)
+    assert json.loads(path.read_text())["certificates"] == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"format": "pickle"}, "not a model file"),
+        ({"version": 2}, "version 2"),
+        ({"version": True}, "version True"),
+        ({"estimator": "os.system"}, "must be one of"),
+        ({"estimator": "KMeans"}, "not one of KMeans"),
+        ({"estimator": "AdditiveRegressor"}, "does not fit"),
+        ({"epsilon": "1e9"}, "price is not readable"),
+        ({"epsilon": "-1"}, "above 0"),
+        ({"delta": "2"}, "above 0"),
+        ({"neighbors": "none"}, "add-remove"),
+        ({"certificates": {}}, "must be a list"),
+        ({"certificates": [{}]}, "certificate"),
+        ({"more": 1}, "lacks a field"),
+        ({"model": None}, "named fields"),
+    ],
+)
+def test_hostile_files_are_refused(changed, message, tmp_path):
+    path = learn.save(_model(), tmp_path / "model.json", certificates=False)
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+    with pytest.raises((InvalidData, InvalidParameter, ValueError), match=message):
+        learn.load(path)
+
+
+_FITTED = []
+
+
+def _model():
+    if not _FITTED:
+        _FITTED.append(fitted("NaiveBayes"))
+    return _FITTED[0]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [b"", b"\x80\x04\x95", b"[" * 300, b'{"a": 1, "a": 2}', b"[NaN]", b"[]", b"\xff\xfe"],
+)
+def test_other_files_are_refused(source, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_bytes(source)
+    with pytest.raises(InvalidData, match="not a model file"):
+        learn.load(path)
+
+
+def test_paths_are_checked(tmp_path):
+    with pytest.raises(InvalidParameter, match="cannot be read"):
+        learn.load(tmp_path / "none.json")
+    with pytest.raises(InvalidParameter, match="cannot be written"):
+        learn.save(_model(), tmp_path / "none" / "model.json")
+
+
+def test_only_fitted_estimators_are_saved(tmp_path):
+    with pytest.raises((InvalidParameter, ValueError), match="not fitted"):
+        learn.save(learn.Ridge(), tmp_path / "model.json")
+    with pytest.raises(InvalidParameter, match="cannot be saved"):
+        learn.save(object(), tmp_path / "model.json")

@@ -1,0 +1,81 @@
+"""The robust slope: pure epsilon, right on clean rows, and unmoved by wild ones."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from deniable.errors import InvalidParameter
+from deniable.learn.estimators.linear_regression import Ridge
+from deniable.learn.estimators.robust_slope import RobustSlope
+from deniable.mechanisms import Quantiles
+from deniable.privacy import PureLoss
+
+BOUNDS = {"bounds": (0, 10), "target_bounds": (0, 60)}
+
+
+def rows(wild, count=2_000):
+    chance = np.random.default_rng(4)
+    X = chance.uniform(0, 10, size=(count, 1))
+    y = 3 * X[:, 0] + 5 + chance.normal(size=count)
+    y[: int(wild * count)] = np.where(X[: int(wild * count), 0] > 5, 0.0, 60.0)
+    return X, y
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+def test_wild_rows_do_not_turn_the_line(neighbors):
+    X, y = rows(0.2)
+    robust = RobustSlope(epsilon=3, neighbors=neighbors, **BOUNDS).fit(X, y)
+    ridge = Ridge(epsilon=3, neighbors=neighbors, **BOUNDS).fit(X, y)
+    assert abs(robust.coef_[0] - 3) < 0.8
+    assert abs(ridge.coef_[0] - 3) > 1.5
+    assert robust.loss_ == PureLoss(3)
+    assert np.allclose(robust.predict([[5.0]]), 20, atol=3)
+
+
+def test_its_price_is_epsilon_and_every_step_is_a_median():
+    X, y = rows(0.0, 500)
+    model = RobustSlope(epsilon=2, **BOUNDS).fit(X, y)
+    prices = [one.plan.epsilon for one in model.releases_]
+    assert sum(prices) == 2
+    assert prices[0] == Fraction(1, 4)
+    for release in model.releases_:
+        (choice,) = release.plan.choices
+        assert isinstance(choice.mechanism, Quantiles)
+    assert len(model.certificates_) == 6
+
+
+def test_units_with_several_rows_are_bounded():
+    X, y = rows(0.0, 400)
+    table = {"x0": X[:, 0], "who": np.arange(400) // 4}
+    model = RobustSlope(epsilon=4, unit="who", max_rows_per_unit=2, **_named()).fit(table, y)
+    assert abs(model.coef_[0] - 3) < 1.5
+
+
+def test_explain_names_the_medians():
+    shown = RobustSlope(**BOUNDS).explain(np.ones((3, 1)), np.ones(3))
+    assert "six medians" in str(shown)
+
+
+def _named():
+    return {"bounds": {"x0": (0, 10)}, "target_bounds": (0, 60)}
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_few_rows_give_a_line(count):
+    model = RobustSlope(epsilon=1, **BOUNDS).fit(np.ones((count, 1)), np.ones(count))
+    assert np.isfinite(model.predict([[3.0], [99.0]])).all()
+
+
+@pytest.mark.parametrize(
+    ("changed", "width", "message"),
+    [
+        ({}, 2, "takes one feature"),
+        ({"steepest": 0}, 1, "steepest"),
+        ({"target_bounds": None}, 1, "no bounds"),
+    ],
+)
+def test_faults_are_found_before_the_charge(changed, width, message):
+    model = RobustSlope(**BOUNDS).set_params(**changed)
+    with pytest.raises(InvalidParameter, match=message):
+        model.fit(np.ones((5, width)), np.ones(5))

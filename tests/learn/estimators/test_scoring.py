@@ -1,0 +1,60 @@
+"""Evaluation: one charge, the right numbers, intervals."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import InvalidParameter
+from deniable.learn import AdditiveRegressor, LogisticRegression, NaiveBayes
+
+RNG = np.random.default_rng(5)
+X = RNG.uniform(-1, 1, (4000, 2))
+Y = (X[:, 0] + RNG.normal(0, 0.3, 4000) > 0).astype(int)
+DECLARED = {"epsilon": 8, "bounds": (-1, 1), "classes": [0, 1]}
+
+
+def test_a_score_is_charged():
+    ledger = dp.MemoryLedger(epsilon=10)
+    model = NaiveBayes(**DECLARED, ledger=ledger).fit(X, Y)
+    score = model.score(X, Y)
+    assert str(ledger.remaining) == "epsilon 1.2, delta 0"
+    assert "charged: epsilon 0.8" in repr(score)
+    assert score == pytest.approx((model.predict(X) == Y).mean(), abs=0.02)
+    model.score(X, Y, epsilon=1.2)
+    assert ledger.remaining.epsilon == 0
+
+
+def test_the_histogram_is_that_of_the_predictions():
+    model = LogisticRegression(**DECLARED, delta=1e-6).fit(X, Y)
+    found = model.evaluate(X, Y, epsilon=50)
+    scores = model.decision_function(X)
+    order = np.argsort(np.argsort(scores))
+    ones = Y.sum()
+    auc = (order[Y == 1].sum() - ones * (ones - 1) / 2) / (ones * (len(Y) - ones))
+    assert found.auc().value == pytest.approx(auc, abs=0.01)
+    assert found.counts.sum() == pytest.approx(4000, abs=30)
+
+
+def test_groups_and_several_classes():
+    frame = pa.table({"x": X[:, 0], "g": ["a", "b"] * 2000})
+    classes = np.digitize(X[:, 0], [-0.3, 0.3])
+    options = {"epsilon": 8, "bounds": {"x": (-1, 1)}, "keys": {"g": ["a", "b"]}}
+    model = NaiveBayes(**options, classes=[0, 1, 2]).fit(frame, classes)
+    found = model.evaluate(frame, classes, epsilon=20, group="g")
+    assert found.groups == ("a", "b", None)
+    right = (model.predict(frame) == classes).mean()
+    assert found.accuracy().value == pytest.approx(right, abs=0.02)
+
+
+def test_the_score_of_a_regression():
+    number = 105 + 3 * X[:, 0]
+    model = AdditiveRegressor(epsilon=8, bounds=(-1, 1), target_bounds=(100, 110))
+    model.fit(X, number)
+    truth = 1 - ((model.predict(X) - number) ** 2).mean() / number.var()
+    assert float(model.score(X, number, epsilon=20)) == pytest.approx(truth, abs=0.05)
+
+
+def test_a_model_that_is_not_fitted_has_no_score():
+    with pytest.raises((InvalidParameter, ValueError), match="not fitted"):
+        NaiveBayes(**DECLARED).score(X, Y)
