@@ -1,6 +1,11 @@
 """Copies and cross-tables of a coded table: how far they are from it, and how long they take.
 
     python -m benchmarks.copies --data DIR [--epsilon 1] [--seeds 5]
+    python -m benchmarks.copies --rows 10000000
+
+The first compares methods; `benchmarks.copies_peer` runs an MST over mbi on the same data. The
+second makes a copy of many made-up rows and compares its time with one plain GROUPING SETS
+query over all pairs, by the clock and in processor time.
 
 DIR holds `coded.csv`, a column of whole numbers from 0 for each name in `domain.json`, which
 maps names to numbers of cells. Errors are means over all pairs, and all triples, of columns of
@@ -15,10 +20,12 @@ import json
 import resource
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -66,17 +73,22 @@ def to_codes(table: pa.Table) -> Codes:
     return np.stack([np.asarray(column) for column in table.columns], axis=1)
 
 
-def try_copy(session: dp.Session, codes: Codes, sizes: list[int], epsilon: float) -> str:
+def try_method(
+    method: str, session: dp.Session, codes: Codes, sizes: list[int], epsilon: float
+) -> str:
     """One copy: its errors on pairs and triples, what its scorecard says, and its time."""
-    start = time.perf_counter()
-    copy = session.copy(epsilon=epsilon, delta=DELTA, missing=False)
-    took = time.perf_counter() - start
+    start, busy = time.perf_counter(), time.process_time()
+    copy = session.copy(epsilon=epsilon, delta=DELTA, missing=False, method=method)
+    took, busy = time.perf_counter() - start, time.process_time() - busy
     made = to_codes(copy.to_arrow())
     pairs, triples = (
         error(codes, lambda places: marginal(made, places, sizes), sizes, degree)
         for degree in (2, 3)
     )
-    return f"copy {pairs:.4f} {triples:.4f} scorecard {copy.scorecard.mean:.4f} {took:.1f} s"
+    return (
+        f"{method} {pairs:.4f} {triples:.4f} scorecard {copy.scorecard.mean:.4f} {took:.1f} s, "
+        f"{busy:.1f} s of processor time"
+    )
 
 
 def try_independent(session: dp.Session, codes: Codes, sizes: list[int], epsilon: float) -> str:
@@ -111,17 +123,76 @@ def try_crosstabs(session: dp.Session, codes: Codes, sizes: list[int], epsilon: 
     return f"crosstabs {error(codes, estimate, sizes, 2):.4f} {took:.1f} s"
 
 
+SIZES = (2, 3, 5, 7, 8, 9, 10, 12, 15, 16, 16, 20, 32, 32, 42)
+
+
+def make_rows(count: int) -> pa.Table:
+    """Coded rows in which each column depends on the one before."""
+    chance = np.random.default_rng(1)
+    columns, before = {}, np.zeros(count, dtype=np.int64)
+    for place, size in enumerate(SIZES):
+        drawn = chance.integers(0, size, count)
+        before = np.where(chance.random(count) < 0.5, before % size, drawn)
+        columns[f"c{place}"] = pa.array(before, pa.int16())
+    return pa.table(columns)
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Seconds by the clock, and of processor time in all threads."""
+    start, busy = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - start, time.process_time() - busy
+
+
+def try_scale(count: int, methods: list[str]) -> None:
+    """Copies of many rows, against one plain query that counts all pairs."""
+    table = make_rows(count)
+    names = table.column_names
+    sets = ", ".join(f"({a}, {b})" for a, b in combinations(names, 2))
+    query = f"SELECT {', '.join(names)}, COUNT(*) AS n FROM t GROUP BY GROUPING SETS ({sets})"
+    with duckdb.connect() as plain:
+        plain.register("t", table)
+        least = timed(lambda: plain.sql(query).to_arrow_table())
+    print(
+        f"{count:,} rows: plain GROUPING SETS {least[0]:.1f} s, {least[1]:.1f} s busy",
+        flush=True,
+    )
+    keys = {name: range(size) for name, size in zip(names, SIZES, strict=True)}
+    with dp.protect(table, name="t", keys=keys, epsilon=100, delta=1e-3) as session:
+        asked = {"epsilon": 1, "delta": DELTA, "missing": False, "rows": count}
+        for method in methods:
+            took = timed(lambda method=method: session.copy(**asked, method=method))
+            times = [own / other for own, other in zip(took, least, strict=True)]
+            print(
+                f"{count:,} rows: {method} {took[0]:.1f} s ({times[0]:.2f} times), "
+                f"{took[1]:.1f} s busy ({times[1]:.2f} times)",
+                flush=True,
+            )
+    print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB at most")
+
+
 def main() -> None:
     """Prints one line for each try."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--rows", type=int)
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--only", choices=["copy", "independent", "crosstabs"])
+    parser.add_argument("--only", choices=["mst", "aim", "independent", "crosstabs"])
     options = parser.parse_args()
+    if options.rows is not None:
+        try_scale(options.rows, [options.only] if options.only else ["mst", "aim"])
+        return
+    if options.data is None:
+        parser.error("give --data DIR, or --rows")
     table, sizes = read(options.data)
     codes, counts = to_codes(table), list(sizes.values())
-    tries = {"copy": try_copy, "independent": try_independent, "crosstabs": try_crosstabs}
+    tries = {
+        "mst": partial(try_method, "mst"),
+        "aim": partial(try_method, "aim"),
+        "independent": try_independent,
+        "crosstabs": try_crosstabs,
+    }
     with opened(table, sizes) as session:
         for name, one in tries.items():
             for _ in range(options.seeds if options.only in (None, name) else 0):

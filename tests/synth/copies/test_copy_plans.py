@@ -34,20 +34,21 @@ def opened():
 
 
 def test_explain_says_what_goes_to_what(opened):
-    text = str(opened.copy(epsilon=1, columns=USUAL, explain=True))
+    text = str(opened.copy(epsilon=1, columns=USUAL, method="mst", explain=True))
     assert "A copy of t at epsilon 1, delta 1e-07, in one charge" in text
     assert "5 % cuts age at 31 private quantiles" in text
     assert "31 % measures 3 columns" in text
     assert "31 % chooses 2 of 3 pairs" in text
     assert "2 % scores 3 tables" in text
     assert "one p counts with at most 2 rows (add-remove)" in text
-    assert "the only method so far" in text
+    assert "method mst: columns depend on each other along a tree" in text
+    assert "the table is read about 7 times" in text
     assert opened.remaining.epsilon == 2
 
 
 def test_public_cuts_cost_nothing(opened):
     asked = {"columns": USUAL, "cuts": {"age": [18, 65]}, "explain": True}
-    text = str(opened.copy(epsilon=1, **asked))
+    text = str(opened.copy(epsilon=1, method="mst", **asked))
     assert "quantiles" not in text
     assert "32.6667 % measures 3 columns" in text
 
@@ -62,7 +63,7 @@ def test_public_cuts_cost_nothing(opened):
         ({"columns": ["ward", "p"]}, "identify people"),
         ({"columns": ["ward", "ward"]}, "twice"),
         ({"columns": "ward"}, "must be a list"),
-        ({"columns": USUAL, "method": "aim"}, '"auto" or "mst"'),
+        ({"columns": USUAL, "method": "gan"}, '"auto", "mst" or "aim"'),
         ({"columns": USUAL, "rows": 0}, "rows"),
         ({"columns": USUAL, "rows": 10**12}, "at most 100,000,000"),
         ({"columns": USUAL, "confidence": 1 - Fraction(1, 10**18)}, "at most 1 - 1e-9"),
@@ -102,3 +103,14 @@ def test_very_many_keys_or_columns_are_refused():
         pytest.raises(InvalidParameter, match="cells together"),
     ):
         one.copy(epsilon=1)
+
+
+def test_joint_counts_beyond_memory_are_refused():
+    """The declared number of rows says how many cells are counted together."""
+    names = [f"c{i}" for i in range(40)]
+    frame = pa.table({name: [True, False] for name in names})
+    for declared in ({"expected_rows": 10**9}, {"row_ceiling": 10**9}):
+        with dp.protect(frame, epsilon=1, delta=1e-6, **declared) as one:
+            with pytest.raises(InvalidParameter, match="counted together in memory"):
+                one.copy(epsilon=1)
+            assert str(one.copy(epsilon=1, columns=names[:9], explain=True))

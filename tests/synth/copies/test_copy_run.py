@@ -1,5 +1,6 @@
 """Copies end to end: one charge, certified steps, declared values only."""
 
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ import deniable as dp
 from deniable.errors import BudgetExhausted
 from deniable.privacy import ConcentratedLoss
 from deniable.release.certificate.verification import verify
+from deniable.synth.copies import copy_run
 
 RNG = np.random.default_rng(8)
 ROWS = 3000
@@ -34,7 +36,7 @@ def session(frame=FRAME, **more):
 @pytest.fixture(scope="module")
 def copied():
     with session() as one:
-        yield one.copy(epsilon=8), one
+        yield one.copy(epsilon=8, method="mst"), one
 
 
 def test_one_charge_at_the_price(copied):
@@ -177,3 +179,103 @@ def test_keys_are_found_at_a_price_of_their_own():
         asked = {"columns": ["sex", "word"], "keys_epsilon": 2, "explain": True}
         text = str(one.copy(epsilon=4, **asked))
         assert "in addition, epsilon 2, delta 1e-06 finds keys of word" in text
+
+
+def test_forty_columns(size):
+    """Checks and time grow with columns, so that forty are no trouble."""
+    count = size(small=26, full=40, what="columns of a copy")
+    names = [f"c{i}" for i in range(count)]
+    frame = pa.table({name: RNG.integers(0, 2, 200) for name in names})
+    with dp.protect(frame, keys=dict.fromkeys(names, (0, 1)), epsilon=2, delta=1e-6) as one:
+        copy = one.copy(epsilon=2, missing=False)
+        assert copy.plan.method == "mst"
+        assert "columns take AIM very long" in copy.plan.why
+        assert len(copy.tree) == count - 1
+        assert len(copy.scorecard.errors) == count * (count - 1) // 2
+
+
+def test_two_columns_spend_nothing_on_choosing_one_of_one_pair():
+    with session() as one:
+        copy = one.copy(epsilon=4, columns=["sex", "smokes"])
+        assert len(copy.releases) == 2 + 1 + 1
+        assert copy.plan.budget.choice == 0
+        spent = sum((release.plan.loss.rho for release in copy.releases), Fraction(0))
+        assert spent > copy.plan.rho * Fraction(999, 1000)
+
+
+def test_progress_is_told():
+    told = []
+    with session() as one:
+        one.copy(epsilon=4, columns=["sex", "smokes"], progress=told.append)
+    assert told == sorted(told)
+    assert 0 < told[0] < told[-1] <= 1
+
+
+def test_weights_count_in_the_choice_and_the_mean():
+    with session() as one:
+        asked = {("sex", "smokes"): 3, ("gain",): 1}
+        copy = one.copy(epsilon=4, workload=asked, method="mst", cuts={"gain": [1, 100]})
+        assert copy.plan.weights == (64, 21)
+        choice = next(r.plan.distances for r in copy.releases if r.plan.distances)
+        assert [table.weight for table in choice.tables] == [0, 64, 0]
+        pair, single = copy.scorecard.errors
+        assert abs(copy.scorecard.mean - (64 * pair.error + 21 * single.error) / 85) < 1e-9
+
+
+def test_a_copy_says_that_it_cannot_be_pickled(copied):
+    with pytest.raises(TypeError, match="Pickle its rows"):
+        pickle.dumps(copied[0])
+
+
+@pytest.mark.parametrize("method", ["mst", "aim"])
+def test_scorecards_of_whole_copies_hold(size, method):
+    """All intervals together, the worst pair included, against the table itself."""
+    copies = size(small=3, full=2000, what="small copies with their scorecards")
+    names, cells = ("a", "b", "c"), (3, 2, 3)
+    rows = np.stack([RNG.integers(0, k, 400) for k in cells], axis=1)
+    rows[:, 1] = (rows[:, 0] > 0) ^ (RNG.random(400) < 0.1)
+    frame = pa.table(dict(zip(names, rows.T, strict=True)))
+    keys = {name: range(k) for name, k in zip(names, cells, strict=True)}
+    held = 0
+    with dp.protect(frame, keys=keys, epsilon=10**5, delta=0.1) as one:
+        for _ in range(copies):
+            copy = one.copy(epsilon=3, delta=1e-5, missing=False, method=method)
+            made = np.stack([np.asarray(c) for c in copy.to_arrow().columns], axis=1)
+            held += all(
+                card.low <= far <= card.high
+                for card, far in zip(
+                    copy.scorecard.errors, errors(rows, made, cells, copy.total), strict=True
+                )
+            )
+    assert held / copies > 0.95 - 4 * np.sqrt(0.95 * 0.05 / copies)
+
+
+def errors(rows, made, cells, total):
+    """The true error of each pair."""
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        exact, own = (
+            np.bincount(table[:, a] * cells[b] + table[:, b], minlength=cells[a] * cells[b])
+            for table in (rows, made)
+        )
+        yield np.abs(exact - own * total / max(1, len(made))).sum() / total
+
+
+def test_a_part_is_copied_alone():
+    """Numbers are cut by questions that are about the part already."""
+    frame = pa.table(
+        {"w": ["A", "B"] * 500, "x": [True, False] * 500, "age": list(range(100)) * 10}
+    )
+    declared = {"keys": {"w": ["A", "B"]}, "bounds": {"age": (0, 100)}}
+    with dp.protect(frame, epsilon=20, delta=1e-3, **declared) as one:
+        part = one.partition("w", ["A", "B"])["A"]
+        for columns in (["x"], ["x", "age"]):
+            made = part.copy(epsilon=5, columns=columns)
+            assert 450 < len(made) < 550
+            assert made.sql("SELECT COUNT(*) AS n FROM data WHERE x")["n"][0].as_py() > 450
+
+
+def test_noise_makes_no_more_rows_than_are_possible(monkeypatch):
+    monkeypatch.setattr(copy_run, "MOST_ROWS", 7)
+    frame = pa.table({"x": [True, False] * 500, "y": [True] * 1000})
+    with dp.protect(frame, epsilon=9, delta=1e-3) as one:
+        assert len(one.copy(epsilon=9)) == 7

@@ -22,6 +22,18 @@ def read(distances, deviation, total=1000.0):
     )
 
 
+def test_a_low_end_is_not_above_its_error():
+    card = Scorecard.read(
+        [("a", "b")],
+        [500.0],
+        deviation=1.0,
+        rounding=[0.0],
+        total=100.0,
+        confidence=Fraction(19, 20),
+    )
+    assert card.errors[0].low <= card.errors[0].error <= card.errors[0].high
+
+
 def test_all_intervals_hold_together_and_are_not_padded(size):
     draws = size(small=400, full=2000, what="scorecards")
     exact = np.full(len(NAMES), 300, dtype=np.int64)

@@ -51,4 +51,4 @@ def test_standing_words(copy):
     assert "standard errors computed from them are not valid" in text
     assert "good for the tables that were scored" in text
     assert "within the limits of the policy" in text
-    assert "Pairs that were measured: " in text
+    assert "Tables of several columns that were measured (aim): " in text

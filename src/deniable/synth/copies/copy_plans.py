@@ -1,20 +1,18 @@
 """What a copy will measure, and at which price, before anything is run."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from fractions import Fraction
-from itertools import combinations
-from math import prod, sqrt
+from math import sqrt
 from typing import Any
 
-from deniable.errors import InvalidParameter
-from deniable.exact.rationals import Number, decimal_text, positive, whole
+from deniable.exact.rationals import decimal_text
 from deniable.exact.text_formats import percent
 from deniable.policy import Column, Table
-from deniable.privacy import ConcentratedLoss
 from deniable.query.language import builder
 from deniable.query.language.question import Question
-from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Named
+from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Named, Relation
 from deniable.query.plan.plan import Plan
 from deniable.query.plan.quoting import quote_name
 from deniable.query.planner.explain import Branch
@@ -22,22 +20,35 @@ from deniable.query.planner.marginal_plans import MarginalPlanner
 from deniable.query.statements.statistics import COUNT_ROWS
 from deniable.release.session.door import Door
 from deniable.synth.copies.copy_budget import CopyBudget
-from deniable.synth.crosstabs.crosstab_plans import find_table, read_delta, read_level
-from deniable.synth.domain.column_cells import ColumnCells, cells_of
-from deniable.synth.domain.quantile_cuts import LEVELS, grid_step
+from deniable.synth.copies.copy_rules import CopyRules
+from deniable.synth.domain.column_cells import ColumnCells
+from deniable.synth.domain.date_cells import day_number
+from deniable.synth.domain.quantile_cuts import LEVELS
 
-_MOST_COLUMNS, _MOST_CELLS = 60, 5 * 10**6  # cells of all pairs together
-_MOST_ROWS = 10**8  # of a copy
-_MOST_KEYS = 100  # of a text whose keys are found
-_LISTED = 40  # a number with fewer grid points needs no cuts
-METHODS = ("auto", "mst")
+MOST_KEYS = 100  # of a text whose keys are found
+
+
+@dataclass(frozen=True, slots=True)
+class CopySource:
+    """What is copied: a table, or a relation of several tables of one unit, whose columns are
+    declared in `table`."""
+
+    table: Table
+    relation: str | Relation
+    tables: tuple[str, ...]  # that are charged
+    most_rows: int | None = None  # of one unit; None: as the table says
+
+    @classmethod
+    def of(cls, table: Table) -> "CopySource":
+        """One table by itself."""
+        return cls(table, table.name, (table.name,))
 
 
 @dataclass(frozen=True, slots=True)
 class CopyPlan:
     """A copy before it is measured. Nothing in it depends on a row."""
 
-    table: Table
+    source: CopySource
     columns: tuple[str, ...]
     cells: tuple[ColumnCells | None, ...]  # None: numbers to cut, texts whose keys are found
     budget: CopyBudget
@@ -48,18 +59,40 @@ class CopyPlan:
     missing: bool
     scored: tuple[tuple[int, ...], ...]
     rows: int | None  # None: the noisy number of rows of the table
+    method: str  # "mst" or "aim"
     why: str  # why this method
     keys_epsilon: Fraction  # for finding the keys of texts, in addition
+    weights: tuple[int, ...] = ()  # of the scored tables: whole parts of the largest
+    dates: Mapping[str, tuple[date, date]] = field(default_factory=dict)  # declared ranges
+    rules: CopyRules = field(default_factory=CopyRules)
+
+    @property
+    def table(self) -> Table:
+        """What is declared about the rows that are copied."""
+        return self.source.table
 
     def column(self, place: int) -> Column:
         """What the policy declares about a column."""
         return self.table.columns[self.columns[place]]
 
+    @property
+    def modelled(self) -> tuple[int, ...]:
+        """The places of columns that are measured; the others follow from them."""
+        derived = self.rules.derived
+        return tuple(place for place in range(len(self.columns)) if place not in derived)
+
+    @property
+    def listed(self) -> frozenset[str]:
+        """The columns whose cells are declared values, each by itself, in lower case."""
+        named = zip(self.columns, self.cells, strict=True)
+        return frozenset(name.lower() for name, own in named if own is not None and own.listed)
+
     def plan_cuts(self, session: Door, place: int) -> Plan:
         """The plan that finds the quantiles of one column."""
         name = self.columns[place]
-        outputs = (Named("cut", builder.quantiles(quote_name(name), LEVELS)),)
-        question = Question(self.table.name, None, (), outputs)
+        own = day_number(name) if name in self.dates else quote_name(name)
+        outputs = (Named("cut", builder.quantiles(own, LEVELS)),)
+        question = Question(self.source.relation, None, (), outputs)
         price = self.budget.cut_epsilon(self.rho)
         return session.plan(question, epsilon=price, delta=0, confidence=self.confidence)
 
@@ -71,6 +104,12 @@ class CopyPlan:
             i for i in places if self.cells[i] is None and self.column(i).kind == "text"
         )
 
+    @property
+    def cut(self) -> tuple[int, ...]:
+        """The places of numbers and dates that are cut at private quantiles."""
+        places = range(len(self.columns))
+        return tuple(i for i in places if self.cells[i] is None and i not in self.texts)
+
     def plan_keys(self, session: Door, place: int) -> Plan:
         """The plan that finds the most frequent texts of one column: those that enough units
         have. All of them together cost `keys_epsilon`, and `delta` once more."""
@@ -79,8 +118,8 @@ class CopyPlan:
             count = Aggregate("count_units", ColumnRef(unit))
         key = Named("key", ColumnRef(self.columns[place]))
         outputs, order = (key, Named("n", count)), ((count, True),)
-        name = self.table.name
-        question = Question(name, None, (key,), outputs, order=order, limit=_MOST_KEYS)
+        source = self.source.relation
+        question = Question(source, None, (key,), outputs, order=order, limit=MOST_KEYS)
         count_texts = len(self.texts)
         price, delta = self.keys_epsilon / count_texts, self.delta / count_texts
         return session.plan(question, epsilon=price, delta=delta)
@@ -88,7 +127,13 @@ class CopyPlan:
     def planner(self, session: Door, cells: Sequence[ColumnCells]) -> MarginalPlanner:
         """Plans over the cells of all columns, which are known by now."""
         counted = [own.counted for own in cells]
-        return MarginalPlanner(session.policy, self.table, counted, partial=not self.missing)
+        source = self.source
+        return MarginalPlanner(
+            *(session.policy, self.table, counted),
+            partial=not self.missing,
+            source=source.relation,
+            most_rows=source.most_rows,
+        )
 
     def explain(self, session: Door) -> Branch:
         """What will be measured, with which noise, and what goes to what."""
@@ -101,18 +146,39 @@ class CopyPlan:
         budget = self.budget
         far = steps * sqrt(len(self.scored) / budget.scorecard_mu_squared(self.rho))
         lines.append(
-            f"{percent(budget.scorecard)} scores {len(self.scored)} tables of the copy, "
+            f"{percent(budget.scorecard)} scores {_tables(len(self.scored))} of the copy, "
             f"standard deviation {far:,.0f} rows"
         )
         who = "row" if self.table.unit is None else self.table.unit
         lines.append(f"one {who} counts with at most {unit} rows ({self.table.neighbors})")
+        lines.append(f"the table is read about {self.count_steps():,} times")
         title = f"A copy of {self.table.name} at {price}, in one charge"
         return Branch(title, tuple(map(Branch, lines)))
 
+    def facts(self, total: float) -> dict[str, Any]:
+        """What a certificate of the copy states about its plan."""
+        delta = self.delta if self.texts else Fraction(0)
+        return {
+            "table": self.table.name,
+            "unit": self.table.unit,
+            "neighbors": self.table.neighbors,
+            "columns": list(self.columns),
+            "method": self.method,
+            "loss": {"epsilon": str(self.epsilon), "delta": str(self.delta)},
+            "keys": {"epsilon": str(self.keys_epsilon), "delta": str(delta)},
+            "rho": str(self.rho),
+            "total": total,
+        }
+
+    def count_steps(self) -> int:
+        """About how many statements will run: what the time depends on."""
+        found, count = len(self.texts) + len(self.cut), len(self.modelled)
+        tables = self.budget.rounds if self.method == "aim" else count - 1
+        return found + count + tables + 1  # one for choices and scores
+
     def _explain_cuts(self) -> list[str]:
         texts = [self.columns[i] for i in self.texts]
-        found = [self.columns[i] for i, own in enumerate(self.cells) if own is None]
-        numbers = [name for name in found if name not in texts]
+        numbers = [self.columns[i] for i in self.cut]
         lines = []
         if texts:
             price = f"epsilon {decimal_text(self.keys_epsilon)}"
@@ -123,158 +189,42 @@ class CopyPlan:
                 f"{percent(self.budget.cuts)} cuts {', '.join(numbers)} at {len(LEVELS)} "
                 "private quantiles, inside the declared bounds"
             )
+        follows = [self.columns[one.place] for one in self.rules.depends]
+        lines += [f"not measured, because declared to depend: {', '.join(follows)}"] * bool(
+            follows
+        )
         return lines
 
     def _explain_tables(self, reach: float) -> list[str]:
-        budget, rho, count = self.budget, self.rho, len(self.columns)
+        budget, rho, count = self.budget, self.rho, len(self.modelled)
         deviation = reach / sqrt(budget.one_way_mu_squared(rho))
         lines = [
             f"{percent(budget.one_ways)} measures {count} columns, standard deviation "
             f"{deviation:,.1f} rows in each cell"
         ]
-        if count < 2:
+        if not budget.pairs:
             return lines
+        if self.method == "aim":
+            each = 2 * rho * budget.pairs / budget.rounds
+            return [
+                *lines,
+                f"{percent(budget.choice + budget.pairs)} measures tables that the model "
+                f"describes badly, in at most {budget.rounds} rounds; a tenth of it chooses "
+                "them by the exponential mechanism; at first, standard deviation "
+                f"{reach / sqrt(each):,.1f} rows in each cell",
+            ]
         deviation = reach / sqrt(budget.pair_mu_squared(rho))
+        chosen = (
+            f"{percent(budget.choice)} chooses {count - 1} of {count * (count - 1) // 2} pairs "
+            "by the exponential mechanism"
+        )
         return [
             *lines,
-            f"{percent(budget.choice)} chooses {count - 1} of {count * (count - 1) // 2} pairs "
-            "by the exponential mechanism",
-            f"{percent(budget.pairs)} measures these pairs, standard deviation "
-            f"{deviation:,.1f} rows in each cell",
+            *([chosen] if budget.choice else []),
+            f"{percent(budget.pairs)} measures {'the pair' if count == 2 else 'these pairs'}, "
+            f"standard deviation {deviation:,.1f} rows in each cell",
         ]
 
 
-def plan_copy(
-    session: Door,
-    table: str | None,
-    *,
-    epsilon: Number,
-    delta: Number | None,
-    columns: Sequence[str] | None,
-    cuts: Mapping[str, Sequence[Any]] | None,
-    workload: Sequence[Sequence[str]] | None,
-    rows: int | None,
-    method: str,
-    missing: bool,
-    confidence: Number,
-    keys_epsilon: Number | None,
-) -> CopyPlan:
-    """A copy, before it is charged. Every fault of the request is found here."""
-    subject = find_table(session.policy, table)
-    if method not in METHODS:
-        raise InvalidParameter(f'`method` must be "auto" or "mst". Found {method!r}.')
-    names = _read_columns(subject, columns)
-    given = {name.lower(): values for name, values in (cuts or {}).items()}
-    finds = keys_epsilon is not None
-    cells = tuple(
-        _find_cells(subject, name, given.get(name.lower()), missing=missing, finds=finds)
-        for name in names
-    )
-    price, spare = positive(epsilon, "epsilon"), read_delta(session.policy, delta)
-    scored = _read_workload(workload, names)
-    kinds = [subject.columns[name].kind for name in names]
-    cut = sum(own is None and kind == "number" for own, kind in zip(cells, kinds, strict=True))
-    budget = CopyBudget.split(columns=len(names), cut=cut, scored=True)
-    rho = ConcentratedLoss.calibrated(epsilon=price, delta=spare).rho
-    level = read_level(confidence)
-    made = CopyPlan(
-        *(subject, names, cells, budget, rho, price, spare, level, missing, scored),
-        None if rows is None else _read_rows(rows),
-        "method mst: columns depend on each other along a tree"
-        + (", the only method so far" if method == "auto" else ""),
-        Fraction(0) if keys_epsilon is None else positive(keys_epsilon, "keys_epsilon"),
-    )
-    _check_sizes(made)
-    return made
-
-
-def _read_rows(rows: int) -> int:
-    if whole(rows, "rows") > _MOST_ROWS:
-        raise InvalidParameter(f"`rows` must be at most {_MOST_ROWS:,}. Found {rows:,}.")
-    return rows
-
-
-def _read_columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ...]:
-    spelt = {name.lower(): name for name in table.columns}
-    unit = (table.unit or "").lower()
-    if columns is None:
-        if not (others := tuple(name for folded, name in spelt.items() if folded != unit)):
-            raise InvalidParameter(f"{table.name} has only its unit: there is nothing to copy.")
-        return others
-    if isinstance(columns, str) or not columns:
-        raise InvalidParameter(f"`columns` must be a list of columns. Found {columns!r}.")
-    found = [cells_or_name(table, name, spelt) for name in columns]
-    if len(set(found)) < len(found):
-        raise InvalidParameter(f"`columns` names a column twice: {', '.join(found)}.")
-    return tuple(found)
-
-
-def cells_or_name(table: Table, name: str, spelt: Mapping[str, str]) -> str:
-    """A column as the table spells it; `cells_of` says what is wrong with any other."""
-    if str(name).lower() not in spelt:
-        cells_of(table, name)
-    return spelt[str(name).lower()]
-
-
-def _find_cells(
-    table: Table, name: str, cuts: Sequence[Any] | None, *, missing: bool, finds: bool
-) -> ColumnCells | None:
-    """The cells of a column; None for a number that is cut at private quantiles, and for a
-    text whose keys are found."""
-    column = table.columns[name]
-    if column.kind == "text" and not isinstance(column.keys, tuple) and finds:
-        return None
-    bounded = column.kind == "number" and column.bounds is not None
-    if cuts is not None and not bounded:
-        raise InvalidParameter(
-            f"`cuts` are for numbers with declared bounds, so that values can be drawn between "
-            f"them. Declare the bounds of {name}, or its keys. Nothing was spent."
-        )
-    if bounded and cuts is None and not isinstance(column.keys, tuple):
-        assert column.bounds is not None
-        low, high = column.bounds
-        if (high - low) / grid_step(column) >= _LISTED:
-            return None
-    try:
-        return cells_of(table, name, cuts=cuts, missing=missing)
-    except InvalidParameter as problem:
-        find = " Or find its keys with `keys_epsilon`." if column.kind == "text" else ""
-        raise InvalidParameter(f"{problem}{find} Or leave it out with `columns`.") from None
-
-
-def _read_workload(
-    workload: Sequence[Sequence[str]] | None, names: Sequence[str]
-) -> tuple[tuple[int, ...], ...]:
-    """The tables that are scored: all pairs, or those that are named."""
-    if workload is None:
-        return tuple(combinations(range(len(names)), min(2, len(names))))
-    known = {name.lower(): place for place, name in enumerate(names)}
-    scored = []
-    for one in workload:
-        places = [known.get(str(name).lower(), -1) for name in one]
-        if isinstance(one, str) or -1 in places or not 1 <= len(set(places)) <= 3:
-            raise InvalidParameter(
-                "`workload` is a list of tables of one to three columns of the copy, such as "
-                f'[["age", "sex"]]. Found {one!r}.'
-            )
-        scored.append(tuple(sorted(set(places))))
-    if not scored or len(set(scored)) < len(scored):
-        raise InvalidParameter("`workload` needs one or more different tables.")
-    return tuple(scored)
-
-
-def _check_sizes(made: CopyPlan) -> None:
-    count = len(made.columns)
-    if count > _MOST_COLUMNS:
-        raise InvalidParameter(
-            f"The copy would have {count} columns. At most {_MOST_COLUMNS} are possible: name "
-            "some with `columns`. Nothing was spent."
-        )
-    sizes = [_MOST_KEYS if own is None else own.size for own in made.cells]
-    tables = {*combinations(range(count), 2), *made.scored}
-    cells = sum(prod(sizes[place] for place in one) for one in tables)
-    if cells > _MOST_CELLS:
-        raise InvalidParameter(
-            f"The tables of the copy have {cells:,} cells together. At most {_MOST_CELLS:,} "
-            "are possible: leave out columns with many keys. Nothing was spent."
-        )
+def _tables(count: int) -> str:
+    return "1 table" if count == 1 else f"{count:,} tables"

@@ -35,6 +35,7 @@ class Scorecard:
 
     errors: tuple[PairError, ...]
     confidence: Fraction
+    weights: tuple[int, ...] = ()  # of the tables; none: all alike
 
     @classmethod
     def read(
@@ -46,6 +47,7 @@ class Scorecard:
         rounding: Sequence[float],
         total: float,
         confidence: Fraction,
+        weights: Sequence[int] = (),
     ) -> "Scorecard":
         """From noisy distances in rows; `rounding` is how far each may be off for rounding."""
         each = float(confidence) ** (1 / len(tables))
@@ -55,17 +57,19 @@ class Scorecard:
             PairError(
                 columns,
                 min(2.0, max(0.0, distance / rows)),
-                max(0.0, (distance - half - slack) / rows),
+                min(2.0, max(0.0, (distance - half - slack) / rows)),
                 max(0.0, (distance + half + slack) / rows),
             )
             for columns, distance, slack in zip(tables, distances, rounding, strict=True)
         ]
-        return cls(tuple(errors), confidence)
+        return cls(tuple(errors), confidence, tuple(weights))
 
     @property
     def mean(self) -> float:
-        """The mean error."""
-        return sum(one.error for one in self.errors) / len(self.errors)
+        """The mean error, by the weights of the tables."""
+        weights = self.weights or (1,) * len(self.errors)
+        pairs = zip(weights, self.errors, strict=True)
+        return sum(weight * one.error for weight, one in pairs) / sum(weights)
 
     def worst(self, count: int = 5) -> tuple[PairError, ...]:
         """The tables with the largest errors."""

@@ -1,15 +1,16 @@
 """A private copy of a table: rows that look like the table's, and how far they are from it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+from numpy.typing import NDArray
 
 from deniable.engines.duckdb.public_rows import query_rows
 from deniable.errors import InvalidParameter
@@ -17,9 +18,13 @@ from deniable.exact.rationals import decimal_text
 from deniable.ledger.ledger import Remaining
 from deniable.policy import Column
 from deniable.public_methods import implementation
-from deniable.release.certificate.certificate import Certificate
+from deniable.release.certificate.certificate import Certificate, document_text
+from deniable.release.certificate.label import Label
 from deniable.release.session.release import Release
+from deniable.synth.copies.copy_certificate import CopyCertificate
 from deniable.synth.copies.copy_plans import CopyPlan
+from deniable.synth.copies.copy_questions import CountedTables, add_intervals
+from deniable.synth.copies.measuring import MeasuredTable
 from deniable.synth.copies.scorecard import Scorecard
 from deniable.synth.domain.column_cells import ColumnCells
 from deniable.synth.domain.quantile_cuts import draw_values
@@ -49,10 +54,18 @@ class TableCopy:
     rows: "pa.Table" = field(compare=False)
     total: float  # the noisy number of rows of the table
     total_deviation: float
-    tree: tuple[tuple[str, str], ...]  # the pairs of columns that were measured
+    measured: tuple[MeasuredTable, ...]  # every noisy table
     scorecard: Scorecard
     releases: tuple[Release, ...] = field(compare=False)  # every measurement, certified
     remaining: Remaining
+    certificate: CopyCertificate | None = None  # of the whole copy; none of a rehearsal
+    counted: Mapping[str, "NDArray[np.int64]"] = field(default_factory=dict, compare=False)
+
+    @property
+    def tree(self) -> tuple[tuple[str, ...], ...]:
+        """The pairs, and larger sets, of columns that were measured."""
+        sets = (one.columns for one in self.measured if len(one.columns) > 1)
+        return tuple(dict.fromkeys(sets))
 
     @property
     def certificates(self) -> tuple[Certificate, ...]:
@@ -73,24 +86,63 @@ class TableCopy:
         return import_module("polars").from_arrow(self.rows)
 
     def save(self, path: str | Path) -> None:
-        """Writes the rows to a file: .parquet or .csv."""
+        """Writes the rows to a file, .parquet or .csv; or the certificate, to .json."""
+        if Path(path).suffix.lower() == ".json":
+            Path(path).write_text(self.certificate_text())
+            return
         check_format(path)
         if Path(path).suffix.lower() == ".csv":
             pyarrow.csv.write_csv(self.rows, str(path))
         else:
             pyarrow.parquet.write_table(self.rows, str(path))
 
-    def sql(self, text: str) -> "pa.Table":
-        """The answer to any SQL about the rows, under the name of the table. It costs nothing,
-        and has no margins."""
-        return query_rows({self.plan.table.name: self.rows}, text)
+    def certificate_text(self) -> str:
+        """The certificate as JSON, as `deniable verify` reads it."""
+        if self.certificate is None:
+            raise InvalidParameter("A rehearsal has no certificate: its rows are made up.")
+        return document_text(self.certificate.to_dict())
+
+    def sql(self, text: str, *, margins: bool = True) -> "pa.Table":
+        """The answer to any SQL about the rows, under the name of the table, for nothing.
+
+        If the question counts rows by columns with declared values, each count has the ends
+        of an interval for the table's count beside it, such as `n_low` and `n_high`.
+        """
+        answer = query_rows({self.plan.table.name: self.rows}, text)
+        if not margins:
+            return answer
+        about = CountedTables(
+            self.plan.table.name,
+            self.plan.listed,
+            self.measured,
+            self.scorecard,
+            self.total,
+            len(self),
+        )
+        return add_intervals(text, answer, about, self.plan.confidence)
+
+    @property
+    def label(self) -> Label | None:
+        """The privacy label of the whole copy; none of a rehearsal."""
+        return None if self.certificate is None else self.certificate.label
+
+    def count_cells(self, column: str) -> "NDArray[np.int64]":
+        """The number of the copy's rows in each cell of a column."""
+        return self.counted[column]
 
     def plot(self) -> Any:
-        """A matrix of the errors of pairs of columns."""
+        """A matrix of the errors of pairs of columns, and bars of every column beside its
+        noisy measurement."""
         return implementation("TableCopy.plot")(self)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.rows.__arrow_c_stream__(requested_schema)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "A copy cannot be pickled: it holds the policy of its table. Pickle its rows, "
+            "`copy.to_arrow()`, or write files with `copy.save(...)`."
+        )
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
@@ -100,12 +152,12 @@ class TableCopy:
         price = f"epsilon {decimal_text(plan.epsilon)}, delta {decimal_text(plan.delta)}"
         if plan.texts:
             price += f"; and for keys epsilon {decimal_text(plan.keys_epsilon)}, the same delta"
-        pairs = "; ".join(f"{a}, {b}" for a, b in self.tree) or "none"
+        pairs = "; ".join(map(", ".join, self.tree)) or "none"
         lines = [
             f"A private copy of {plan.table.name}: {len(self):,} rows, {len(plan.columns)} "
             f"columns. The table has about {max(0.0, self.total):,.0f} rows.",
             f"Cost: {price}. Left: {self.remaining}.",
-            f"Pairs that were measured: {pairs}.",
+            f"Tables of several columns that were measured ({plan.method}): {pairs}.",
             str(self.scorecard),
             _STANDING,
         ]

@@ -42,6 +42,7 @@ class ColumnCells:
     labels: tuple[Label, ...]
     cuts: tuple[Cut, ...]  # inside of the column's range; empty for a list of values
     counted: CellColumn  # the column as a plan counts it
+    listed: bool = False  # whether every cell is one declared value, except the last
 
     @property
     def size(self) -> int:
@@ -61,8 +62,8 @@ class ColumnCells:
             counted = _integers(column, int(values[0]), int(values[-1]), missing=missing)
         else:
             tests = [Call("=", (this, _literal(value))) for value in values]
-            counted = _places(column, tests, missing=missing)
-        return cls(column.name, column.kind or "text", labels, (), counted)
+            counted = number_places(column, tests, missing=missing)
+        return cls(column.name, column.kind or "text", labels, (), counted, listed=True)
 
     @classmethod
     def of_found(cls, column: Column, keys: Sequence[str], *, missing: bool) -> "ColumnCells":
@@ -92,7 +93,7 @@ class ColumnCells:
             ends = [decimal_text(end) for end in column.bounds]
             below, above = f"{ends[0]} to {_text(cuts[0])}", f"{_text(cuts[-1])} to {ends[1]}"
         labels = (below, *inner, above, *([None] if missing else []))
-        counted = _places(column, tests, missing=missing)
+        counted = number_places(column, tests, missing=missing)
         return cls(column.name, column.kind or "number", labels, tuple(cuts), counted)
 
 
@@ -187,7 +188,7 @@ def _numbered(column: Column, count: int, expression: Expression) -> CellColumn:
     return CellColumn(key, expression)
 
 
-def _places(column: Column, tests: Sequence[Expression], *, missing: bool) -> CellColumn:
+def number_places(column: Column, tests: Sequence[Expression], *, missing: bool) -> CellColumn:
     """Cells by the number of the first test that holds."""
     parts: list[Expression] = []
     for place, test in enumerate(tests):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from deniable.policy import Column
 from deniable.synth.domain.column_cells import ColumnCells, Cut
+from deniable.synth.domain.date_cells import draw_days
 
 LEVELS = tuple(Fraction(i, 32) for i in range(1, 32))
 _STEPS = 1024  # of a number without a declared grid
@@ -54,6 +55,8 @@ def draw_values(
 ) -> list[object]:
     """A value of the column for each cell; None for the cell of missing values. A value inside
     an interval is drawn evenly from its grid points."""
+    if cells.cuts and cells.kind == "date":
+        return list(draw_days(cells, codes, chance))
     if not cells.cuts or column.bounds is None:
         return [cells.labels[code] for code in codes.tolist()]
     step, (low, high) = grid_step(column), column.bounds

@@ -32,6 +32,11 @@ class MergedCells:
         return cls(tuple(place.tolist()), int(kept.sum()) + 1)
 
     @property
+    def merges(self) -> bool:
+        """Whether any cells were merged."""
+        return self.size < len(self.place)
+
+    @property
     def members(self) -> list[NDArray[np.int64]]:
         """The cells that each merged cell stands for."""
         places = np.array(self.place)

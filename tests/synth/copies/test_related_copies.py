@@ -1,0 +1,121 @@
+"""Two tables of one unit: children belong to parents, and everything is charged and checked."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import deniable as dp
+from deniable.errors import BudgetExhausted, InvalidParameter
+
+CHANCE = np.random.default_rng(3)
+PEOPLE = 900
+SEX = CHANCE.choice(["f", "m"], PEOPLE)
+VISITS = np.where(SEX == "f", 2, CHANCE.integers(0, 2, PEOPLE))
+OWNERS = np.repeat(np.arange(PEOPLE), VISITS)
+POLICY = """
+[budget]
+epsilon = 20
+delta = 1e-4
+
+[tables.patients]
+source = "{folder}/patients.parquet"
+unit = "id"
+max_rows_per_unit_per_group = 1
+max_groups_per_unit = 1
+
+[tables.patients.columns]
+sex = {{ keys = ["f", "m"] }}
+age = {{ bounds = [0, 100] }}
+
+[tables.visits]
+source = "{folder}/visits.parquet"
+unit = "id"
+max_rows_per_unit_per_group = 3
+max_groups_per_unit = 3
+
+[tables.visits.columns]
+ward = {{ keys = ["A", "B"] }}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("related")
+    patients = {"id": np.arange(PEOPLE), "sex": SEX, "age": CHANCE.integers(0, 100, PEOPLE)}
+    ward = np.where(SEX[OWNERS] == "f", "A", "B")
+    pa.parquet.write_table(pa.table(patients), place / "patients.parquet")
+    pa.parquet.write_table(pa.table({"id": OWNERS, "ward": ward}), place / "visits.parquet")
+    (place / "policy.toml").write_text(POLICY.format(folder=place))
+    return place
+
+
+@pytest.fixture(scope="module")
+def made(folder):
+    with dp.open(folder / "policy.toml") as one:
+        both = one.copy_related("patients", "visits", epsilon=16, cuts={"age": [30, 60]})
+        yield both, one.remaining, len(one.ledger.entries)
+
+
+def test_two_charges_at_the_price(made):
+    _, left, entries = made
+    assert entries == 2
+    assert 3.9 < left.epsilon <= 4.01
+
+
+def test_children_belong_to_parents(made):
+    both = made[0]
+    assert both.parents.column_names == ["id", "sex", "age"]
+    assert both.children.column_names == ["id", "ward"]
+    known = set(both.parents["id"].to_pylist())
+    assert set(both.children["id"].to_pylist()) <= known
+    assert len(known) == len(both.parents)
+    assert abs(len(both.parents) - PEOPLE) < 60
+    assert abs(len(both.children) - len(OWNERS)) < 250
+
+
+def test_children_follow_their_parents(made):
+    joined = made[0].sql(
+        "SELECT AVG(CAST((sex = 'f') = (ward = 'A') AS INT)) AS same, AVG(CAST(sex = 'f' AS "
+        "INT)) AS women FROM patients JOIN visits ON patients.id = visits.id"
+    )
+    row = joined.to_pylist()[0]
+    assert row["same"] > 0.85
+    assert row["women"] > 0.7
+
+
+def test_what_is_lost_is_said(made, tmp_path):
+    text = str(made[0])
+    assert "drawn independently of each other" in text
+    assert "neither scored nor certified" in text
+    made[0].save(tmp_path / "out")
+    assert pa.parquet.read_table(tmp_path / "out" / "visits.parquet").num_rows > 0
+
+
+def test_noise_of_the_parents_is_for_their_own_rows(made):
+    plan = made[0].of_parents.releases[0].plan
+    assert plan.max_rows_per_unit == 1
+    assert set(plan.tables) == {"patients", "visits"}
+
+
+def test_faults_are_found_before_the_charge(folder):
+    with dp.open(folder / "policy.toml") as one:
+        for asked, message in (
+            (("patients", "patients"), "two tables of one privacy unit"),
+            (("patients", "people"), "no private table"),
+        ):
+            with pytest.raises(InvalidParameter, match=message):
+                one.copy_related(*asked, epsilon=1)
+        with pytest.raises(InvalidParameter, match="without rows"):
+            one.copy_related("patients", "visits", epsilon=1, rows=5)
+        with pytest.raises(InvalidParameter, match="without children"):
+            one.copy_related("patients", "visits", epsilon=1, missing=False)
+        with pytest.raises(InvalidParameter, match="3 rows of visits, and a child has one"):
+            one.copy_related("visits", "patients", epsilon=1)
+        before = len(one.ledger.entries)
+        with pytest.raises(BudgetExhausted, match="together"):
+            one.copy_related("patients", "visits", epsilon=40)
+        assert len(one.ledger.entries) == before
+        branches = one.copy_related("patients", "visits", epsilon=1, explain=True)
+        assert "visits count" not in str(branches[1])
+        assert len(branches) == 2
