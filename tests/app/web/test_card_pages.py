@@ -92,11 +92,37 @@ odds = 6
 )
 
 
+BIRTHDAYS = """
+[[questions]]
+id = "crosswise"
+kind = "yes-no"
+text = "Have you used a forbidden substance this year, or let somebody <give> you one?"
+design = { crosswise = "1/4" }
+[[questions]]
+id = "unrelated"
+kind = "yes-no"
+text = "Have you used a forbidden substance this year, or let somebody <give> you one?"
+design = { unrelated = ["7/10", "1/12"] }
+"""
+
+
+def test_both_questions_and_the_deck_are_printed():
+    survey = f'id="s"\ntitle="S"\nepsilon=6\n{BIRTHDAYS}'
+    for kind in BUILDERS:
+        _, cards, page = made(kind, text=survey)
+        assert all(card.harmless in page for card in cards)
+        assert "“different”" in page
+    assert page.count("<div>Answer question 1</div>") == 7
+    assert page.count("<div>Answer question 2</div>") == 3
+    assert "Possible answers: different, same" in page
+
+
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("kind", ["cards", "sheets"])
 @pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
 def test_every_card_fits_its_paper(chromium, tmp_path, kind, language):
-    text = f'languages = ["{language}"]\n{SURVEY.replace("epsilon = 4", "epsilon = 6")}{LONG}'
+    text = f'languages = ["{language}"]\n{SURVEY.replace("epsilon = 4", "epsilon = 12")}'
+    text += LONG + BIRTHDAYS
     _, cards, page = made(kind, text=text)
     file = tmp_path / f"{kind}.html"
     file.write_text(page, encoding="utf-8")

@@ -7,6 +7,7 @@ import pytest
 from deniable.app.web.page_styles import RESULTS_POLICY
 from deniable.app.web.results_page import build_results_page
 from deniable.surveys.results.survey_results import find_results
+from tests.app.web.survey.test_page_access import violations
 from tests.surveys.collected import EVERY_KIND, ONE_QUESTION, answered, manifest_of, simulated
 
 
@@ -87,7 +88,7 @@ def test_right_to_left_and_downloads():
     manifest = manifest_of(text)
     results = find_results(manifest, [answered(manifest, 30, 30)])
     page = build_results_page(results, downloads={"CSV": "results.csv?a&b"}).decode()
-    assert '<html lang="ar" dir="rtl">' in page
+    assert '<h1 lang="ar" dir="rtl">' in page
     assert '<a href="results.csv?a&amp;b">CSV</a>' in page
 
 
@@ -110,3 +111,45 @@ def test_a_browser_shows_it_without_a_violation(page, chromium, tmp_path):
             assert tab.evaluate(sideways) is False
             assert tab.evaluate("getComputedStyle(document.body).margin") == "0px"
             context.close()
+
+
+def in_arabic(**more):
+    """The results of a survey in a language that is written from right to left."""
+    text = ONE_QUESTION.replace('title = "One', 'languages = ["ar"]\ntitle = "One')
+    text = text.replace('text = "Doped?"', 'text = "هل تعاطيت المنشطات؟"')
+    text += '[[questions]]\nid="age"\nkind="single-choice"\ntext="العمر؟"\nprivate=false\n'
+    text += 'options=["أقل من 25", "25 أو أكثر"]\n'
+    manifest = manifest_of(text, **more)
+    bodies = [manifest.write_report({"doping": i % 3 == 0, "age": i % 2}) for i in range(1200)]
+    results = find_results(manifest, [("2026-11-17", bodies)])
+    return build_results_page(results, downloads={"results.csv": "r/results.csv"})
+
+
+def test_the_page_is_english_and_the_survey_speaks_its_own_language():
+    page = in_arabic().decode()
+    assert '<html lang="en" dir="ltr">' in page
+    for own in ("هل تعاطيت المنشطات؟", "25 أو أكثر"):
+        assert re.search(f'lang="ar" dir="rtl">[^<]*{own}', page)
+    assert "lang=" not in one_question().split("<head>")[1]
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_results_page(chromium, tmp_path, scheme):
+    made = {"right to left": in_arabic(rehearsal=True)}
+    if scheme == "light":
+        made["every kind"] = build_results_page(find_results(*simulated(EVERY_KIND, 450)))
+    context = chromium.new_context(
+        viewport={"width": 320, "height": 600}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    tab = context.new_page()
+    for name, content in made.items():
+        file = tmp_path / f"{name}.html"
+        file.write_bytes(content)
+        tab.goto(file.as_uri())
+        for details in tab.locator("details").all():
+            details.evaluate("(x) => { x.open = true; }")
+        assert violations(tab) == [], name
+        wide = tab.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, name
+    context.close()

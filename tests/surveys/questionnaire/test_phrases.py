@@ -46,8 +46,9 @@ def test_a_report_speaks_the_language():
     assert found.results[1].labels == ("Mittel", "keine Angabe")
     assert (found.results[0].mean, found.results[1].mean) == (None, 0)
     # Three answers at epsilon 1.1: the truth is sent by 3 / 5, each other answer by 1 / 5.
-    assert found.results[0].sentence == "3.01 zu 1; etwa 60, etwa 20, 2"
-    assert found.results[1].sentence == "Höchstens 3.01 zu 1."
+    # What an answer proves is not the pollster's to write in a language that is built in.
+    assert "Von 100 Menschen senden etwa 60 ihre wahre Antwort" in found.results[0].sentence
+    assert "höchstens 3.01 zu 1" in found.results[1].sentence
     assert report(survey, parse_reports(survey, lines)).results[0].labels[2] == "rather not"
     with pytest.raises(InvalidParameter, match="of this survey: en, de"):
         report(survey, parse_reports(survey, lines), language="fr")
@@ -121,3 +122,18 @@ def test_a_promise_of_the_page_cannot_be_rewritten():
     assert "The host could" in words.say("page_link_token", "en")
     assert words.say("page_begin", "en") == "Go"
     assert words.say("page_link_token", "ar") == "Nobody."  # `lint` names it
+    assert "The host could" in words.english_beside("page_link_token", "ar")
+    for name, language in (("page_begin", "ar"), ("page_link_token", "en"), ("page_tap", "ar")):
+        assert words.english_beside(name, language) == ""
+
+
+def test_a_translated_proof_has_the_english_one_behind_it():
+    """Nothing can check a translation: this one says the opposite of what is true."""
+    own = "{yes} {no} {p} {q} {odds}: to nic nie zdradza."
+    words = Phrases({"proof_yes_no": own, "yes": "tak", "no": "nie"})
+    coins = RandomizedResponse(odds=3)
+    english = what_an_answer_proves(coins)
+    told = what_an_answer_proves(coins, words=words, language="pl")
+    assert told == f"tak nie 75 25 3: to nic nie zdradza. (English: {english})"
+    assert what_an_answer_proves(coins, words=words, language="de").startswith("Von 100")
+    assert what_an_answer_proves(coins, words=Phrases(), language="pl") == english

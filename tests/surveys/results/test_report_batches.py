@@ -21,12 +21,22 @@ def look(text, days_and_sizes, *, closed=False):
     return read_batches(manifest, batches, closed=closed).planned_look
 
 
-@pytest.mark.parametrize("closed", [False, True])
-def test_the_look_comes_with_the_batch_that_reaches_the_number(closed):
-    first, second = ("2026-11-17", 950), ("2026-11-18", 50)
-    assert look(ONE_QUESTION, [first], closed=closed) is None  # also if closed at will
-    assert look(ONE_QUESTION, [first, second], closed=closed) == 2
-    assert look(ONE_QUESTION, [first, second, ("2026-11-19", 50)], closed=closed) == 2
+def test_the_look_comes_with_the_batch_that_reaches_the_number():
+    first, second, third = ("2026-11-17", 950), ("2026-11-18", 50), ("2026-11-19", 50)
+    assert look(ONE_QUESTION, [first]) is None
+    assert look(ONE_QUESTION, [first], closed=True) is None  # closed at will
+    assert look(ONE_QUESTION, [first, second]) == 2
+    for closed in (False, True):
+        assert look(ONE_QUESTION, [first, second, third], closed=closed) == 2
+
+
+def test_closing_at_will_does_not_make_the_look():
+    """The last batch came because somebody closed: perhaps because of what the others said."""
+    first, second = ("2026-11-17", 950), ("2026-11-18", 99)
+    assert look(ONE_QUESTION, [first, second], closed=True) is None
+    assert look(ONE_QUESTION, [("2026-11-17", 2000)], closed=True) is None
+    assert look(BOTH, [first, second], closed=True) is None
+    assert look(BOTH, [first, ("2026-11-21", 99)], closed=True) == 2  # the day had come
 
 
 def test_the_look_comes_after_the_closing_day():

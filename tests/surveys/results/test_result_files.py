@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from deniable.surveys.questionnaire.manifest import read_manifest
+from deniable.surveys.results.report_files import read_report_file, was_closed_at_will
 from deniable.surveys.results.result_files import export_files, results_csv, results_json
 from deniable.surveys.results.survey_results import find_results
 from tests.surveys.collected import EVERY_KIND, ONE_QUESTION, answered, manifest_of, simulated
@@ -129,6 +130,17 @@ def test_reports_and_manifest_are_those_that_were_sent():
     assert ("doping", "1", "yes") in {
         (r["question"], r["answer"], r["label"]) for r in codebook
     }
+
+
+def test_an_export_says_which_batch_came_by_closing(tmp_path):
+    manifest, batches = simulated(EVERY_KIND, 410)
+    for closed in (False, True):
+        results = find_results(manifest, batches[:8], closed=closed)  # the 8th reaches 400
+        files = export_files(results)
+        (tmp_path / "r.jsonl").write_bytes(files["reports.jsonl"])
+        assert was_closed_at_will(tmp_path / "r.jsonl") == closed
+        assert read_report_file(manifest, tmp_path / "r.jsonl") == batches[:8]
+        assert results.look == ("any" if closed else "planned")
 
 
 def test_intervals_are_rounded_outwards():

@@ -26,7 +26,7 @@ def test_before_the_planned_look_every_interval_is_a_sequence(collected):
         assert methods(results, "any") == ANYTIME
         assert methods(results, "planned") == set()
         assert "hold whenever you look" in results.notices[0]
-        said = "was closed before" if closed else "Narrower ones come"
+        said = "was closed at will before" if closed else "Narrower ones come"
         assert said in results.notices[0]
 
 

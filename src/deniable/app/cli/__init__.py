@@ -30,6 +30,8 @@ from deniable.app.cli.commands import (
     verify,
     version,
 )
+from deniable.app.cli.learning import model_commands
+from deniable.app.cli.streams import watch
 from deniable.app.cli.surveys import (
     invite_people,
     page_check,
@@ -58,6 +60,7 @@ app.command(context_settings={"ignore_unknown_options": True})(explain.explain)
 app.command()(init.init)
 app.command()(kernel.kernel)
 app.command()(label.label)
+app.add_typer(model_commands.app, name="learn")
 app.add_typer(ledger.ledger, name="ledger")
 # A negative epsilon gets its own message, not "no such option: -1".
 app.command(context_settings={"ignore_unknown_options": True})(odds.odds)
@@ -78,6 +81,7 @@ app.add_typer(survey.survey, name="survey")
 app.command()(tables.tables)
 app.command()(verify.verify)
 app.command()(version.version)
+app.command(context_settings={"ignore_unknown_options": True})(watch.watch)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -103,6 +103,15 @@ def open_session(policy: Path, doing: str, analyst: str | None = None) -> Iterat
         yield opened
 
 
+@contextmanager
+def open_quietly(policy: Path, analyst: str | None = None) -> Iterator["Session"]:
+    """A session for a policy, for a command that shows the progress of its own steps."""
+    import deniable as dp
+
+    with dp.open(str(policy), analyst=analyst) as opened:
+        yield opened
+
+
 class PlanningEngine:
     """An engine that knows the columns of the tables but no rows, so it can run nothing."""
 

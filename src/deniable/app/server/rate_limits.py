@@ -15,6 +15,22 @@ _MOST_ADDRESSES = 100_000
 _HOUR = 3600.0
 
 
+class AddressHash:
+    """A name for an address that says nothing to anybody else, also not to the next process.
+
+    >>> name = AddressHash()
+    >>> name("192.0.2.7") == name("192.0.2.7"), name("192.0.2.7") == AddressHash()("192.0.2.7")
+    (True, False)
+    """
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+
+    def __call__(self, address: str) -> bytes:
+        """The name of the address, or of its network."""
+        return hashlib.blake2b(_network(address), key=self._key, digest_size=16).digest()
+
+
 class AddressLimits:
     """A bucket for each address, which refills over an hour.
 
@@ -25,7 +41,7 @@ class AddressLimits:
 
     def __init__(self, per_hour: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_hour, self._clock = per_hour, clock
-        self._key = secrets.token_bytes(32)
+        self._hash = AddressHash()
         self._buckets: dict[bytes, tuple[float, float]] = {}  # what is left, and when
         self._lock = threading.Lock()
 
@@ -55,9 +71,6 @@ class AddressLimits:
             latest = sorted(kept.items(), key=lambda item: item[1][1])
             kept = dict(latest[len(latest) // 2 :])
         self._buckets = kept
-
-    def _hash(self, address: str) -> bytes:
-        return hashlib.blake2b(_network(address), key=self._key, digest_size=16).digest()
 
 
 def _network(address: str) -> bytes:

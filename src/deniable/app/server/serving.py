@@ -5,7 +5,6 @@ could change the page, and an invitation would travel in clear. So plain http is
 only: to try a survey out, or behind a proxy on the same machine that speaks https.
 """
 
-import ipaddress
 import logging
 import socket
 import ssl
@@ -19,6 +18,8 @@ from urllib.parse import urlsplit
 import uvicorn
 from fastapi import FastAPI
 
+from deniable.app.server.connection_limits import OpenConnections, limited_protocol
+from deniable.app.server.loopback_hosts import is_loopback
 from deniable.errors import InvalidParameter
 
 _MOST_CONNECTIONS = 512
@@ -77,27 +78,13 @@ class ServerPlace:
         return f"{'https' if self.https else 'http'}://{host}:{port}"
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine.
-
-    >>> is_loopback("localhost"), is_loopback("::1"), is_loopback("192.0.2.1")
-    (True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
-
-
 def serve(application: FastAPI, place: ServerPlace, *, ready: Callable[[str], None]) -> None:
     """Serves until the process is told to end. `ready` is called with the URL, once bound."""
     keep_log_private()
     trusted = "127.0.0.1,::1" if place.behind_proxy else ""
     config = uvicorn.Config(
         application,
-        http="h11",
+        http=limited_protocol(OpenConnections()),
         ws="none",
         lifespan="on",
         log_config=None,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from deniable.app.web.page_styles import content_policy
 from deniable.exact.foreign_text import escape_html
 from deniable.surveys.paper.survey_cards import SurveyCard, field_name
+from deniable.surveys.questionnaire.hand_tables import HandDevice
 from deniable.surveys.questionnaire.manifest import Manifest
 
 _CARDS_A_SHEET = 8
@@ -24,6 +25,7 @@ h1{font-size:1.25em;margin:0 0 1mm;line-height:1.2}h2{font-size:1.05em;margin:4m
 p{margin:1.2mm 0}
 .card{position:relative;overflow:hidden;break-inside:avoid;display:flex;flex-direction:column}
 .question{font-weight:700}
+ol.question{margin:1.2mm 0;padding-inline-start:6mm}
 table{border-collapse:collapse;width:100%;margin:1.5mm 0}
 th,td{border:.3mm solid #444;padding:1mm 1.6mm;text-align:start;vertical-align:top}
 th{background:#eee}
@@ -85,9 +87,9 @@ def build_interviewer_sheet(
         f"<ol>{''.join(f'<li>{escape_html(step)}</li>' for step in steps)}</ol>",
     ]
     for card in cards:
-        listed = words["answers"].format(list=", ".join(card.labels))
+        listed = words["answers"].format(list=", ".join(card.answers))
         parts.append(
-            f"<h2>{escape_html(card.text)}</h2><p>{escape_html(card.throw)}</p>"
+            f"{_headings(card)}<p>{escape_html(card.throw)}</p>"
             f"{_table(card)}<p>{escape_html(listed)}</p>{_material(card)}"
         )
     head = "".join(f"<th>{escape_html(name)}</th>" for name in (words["person"], *columns))
@@ -119,16 +121,30 @@ def _card(manifest: Manifest, card: SurveyCard, code: str, *, full: bool) -> str
     return (
         f'<section class="card{_density(card, full)}">'
         f"<h1>{escape_html(words['title'])}</h1>{_mark(manifest)}"
-        f'<p class="question">{escape_html(card.text)}</p>'
-        f"<p>{escape_html(card.throw)} {escape_html(words['secret'])}</p>{_table(card)}"
+        f"{_questions(card)}"
+        f"<p>{escape_html(card.throw)} {escape_html(card.secret)}</p>{_table(card)}"
         f'<p class="calm">{escape_html(card.reassurance)}</p>{rule}{rest}'
         f"{_foot(manifest, words, code)}</section>\n"
     )
 
 
+def _questions(card: SurveyCard) -> str:
+    """The question; two with their numbers, if a harmless one stands beside it."""
+    if not card.harmless:
+        return f'<p class="question">{escape_html(card.text)}</p>'
+    both = "".join(f"<li>{escape_html(text)}</li>" for text in (card.text, card.harmless))
+    return f'<ol class="question">{both}</ol>'
+
+
+def _headings(card: SurveyCard) -> str:
+    if not card.harmless:
+        return f"<h2>{escape_html(card.text)}</h2>"
+    return f"<h2>1. {escape_html(card.text)}<br>2. {escape_html(card.harmless)}</h2>"
+
+
 def _density(card: SurveyCard, full: bool) -> str:
     """Long texts are set in smaller type, so that a card never loses its last lines."""
-    texts = [card.text, card.throw, card.words["secret"], card.reassurance]
+    texts = [card.text, card.harmless, card.throw, card.secret, card.reassurance]
     texts += [text for row in card.rows for text in row]
     texts += [card.words["rule"], card.promise] if full else []
     length = sum(map(len, texts)) + 25 * len(card.rows)
@@ -163,25 +179,27 @@ def _foot(manifest: Manifest, words: dict[str, str], code: str) -> str:
 def _material(card: SurveyCard) -> str:
     """A deck to cut out, or a spinner."""
     words, device = card.words, card.device
+    if device is None:
+        return ""
     if device.name in ("cards", "warner"):
         texts = [words[f"card_{row.say}"] for row in device.rows for _ in range(row.outcomes)]
         return (
             f'<div class="deck">{"".join(f"<div>{escape_html(t)}</div>" for t in texts)}</div>'
         )
     if device.name == "spinner":
-        return f"{_spinner(card)}<p>{escape_html(words['spinner_note'])}</p>"
+        return f"{_spinner(card, device)}<p>{escape_html(words['spinner_note'])}</p>"
     return ""
 
 
-def _spinner(card: SurveyCard) -> str:
+def _spinner(card: SurveyCard, device: HandDevice) -> str:
     """Equal fields around a middle; those with the same text have the same colour."""
-    fields = [place for place, row in enumerate(card.device.rows) for _ in range(row.outcomes)]
+    fields = [place for place, row in enumerate(device.rows) for _ in range(row.outcomes)]
     n = len(fields)
     parts = []
     for i, place in enumerate(fields):
         (x1, y1), (x2, y2) = (_point(100, step / n) for step in (i, i + 1))
         x, y = _point(72, (i + 0.5) / n)
-        row = card.device.rows[place]
+        row = device.rows[place]
         label = escape_html(field_name(row, card.words, card.labels))
         turn = 360 * (i + 0.5) / n - 90
         size = min(11.0, 90 / max(len(label), 6), 500 / n)

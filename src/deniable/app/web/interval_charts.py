@@ -36,9 +36,11 @@ def draw_intervals(
     name: str,
     title: str,
     limits: tuple[float, float] = (0.0, 1.0),
+    attributes: str = "",
     rehearsal: bool = False,
 ) -> str:
     """A picture with one line for each estimate. `name` makes its ids unique on a page.
+    `attributes` say what its language is.
 
     >>> draw_intervals([ChartRow("nothing yet")], name="a", title="Empty").count("<title")
     1
@@ -52,7 +54,7 @@ def draw_intervals(
     parts = [
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {height}" role="img" '
         f'aria-labelledby="{name}-title {name}-desc" xmlns="http://www.w3.org/2000/svg" '
-        f'font-family="system-ui, sans-serif" font-size="13">',
+        f'font-family="system-ui, sans-serif" font-size="13"{attributes}>',
         f'<title id="{name}-title">{escape_html(title)}</title>',
         f'<desc id="{name}-desc">{escape_html(described)}</desc>',
         *_axis(limits, height),

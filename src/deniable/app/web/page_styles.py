@@ -50,8 +50,8 @@ thead th{color:var(--quiet);font-weight:600;font-size:.85rem}
 tbody th{font-weight:500}
 td.n,th.n{text-align:end}td.n{white-space:nowrap}
 summary{cursor:pointer;padding:.5rem 0;min-height:44px;color:var(--accent);font-weight:600}
-summary:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:2px;
-border-radius:4px}
+summary:focus-visible,a:focus-visible,.scroll:focus-visible{outline:3px solid var(--accent);
+outline-offset:2px;border-radius:4px}
 .key{display:inline-block;width:1.6rem;height:.5rem;border-radius:.3rem;background:var(--accent);
 margin-inline-end:.4rem;vertical-align:middle}
 .key.thin{height:.25rem;background:var(--soft)}

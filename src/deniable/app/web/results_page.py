@@ -1,4 +1,9 @@
-"""The results of a survey as one HTML page that stands alone, without any script."""
+"""The results of a survey as one HTML page that stands alone, without any script.
+
+It is for the pollster, and in English, as are the command line, the exports and the methods
+paragraph: anyone who publishes numbers needs the same words everywhere. Titles, questions and
+answers are in the survey's own language, and marked so for screen readers.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -30,11 +35,9 @@ def build_results_page(
 
     Serve it with the header `Content-Security-Policy: RESULTS_POLICY`, which it also states.
     """
-    language = escape_html(results.language)
-    side = "rtl" if results.language.split("-")[0] in _RIGHT_TO_LEFT else "ltr"
     mark = "REHEARSAL – " if results.manifest.rehearsal else ""
     parts = [
-        f'<!DOCTYPE html>\n<html lang="{language}" dir="{side}">\n<head>\n'
+        '<!DOCTYPE html>\n<html lang="en" dir="ltr">\n<head>\n'
         '<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape_html(RESULTS_POLICY)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -53,14 +56,28 @@ def build_results_page(
     return "".join(parts).encode("utf-8")
 
 
+def _own(results: SurveyResults) -> str:
+    """The attributes of an element whose text is in the survey's language."""
+    code = results.language.lower().split("-")[0]
+    if code == "en":
+        return ""
+    side = "rtl" if code in _RIGHT_TO_LEFT else "ltr"
+    return f' lang="{escape_html(results.language)}" dir="{side}"'
+
+
+def _span(results: SurveyResults, text: str) -> str:
+    own = _own(results)
+    return f"<span{own}>{escape_html(text)}</span>" if own else escape_html(text)
+
+
 def _header(results: SurveyResults) -> Iterator[str]:
     batches, manifest = results.batches, results.manifest
     state = "closed" if batches.closed else "collecting"
     who = manifest.who[results.language]
     yield f'<header>\n<p class="eyebrow">Results · {state}</p>\n'
-    yield f"<h1>{escape_html(results.title)}</h1>\n"
+    yield f"<h1{_own(results)}>{escape_html(results.title)}</h1>\n"
     if who:
-        yield f"<p>{escape_html(who)}</p>\n"
+        yield f"<p{_own(results)}>{escape_html(who)}</p>\n"
     yield (
         f'<ul class="facts"><li><strong>{results.respondents:,}</strong> reports</li>'
         f"<li><strong>{len(batches.days)}</strong> "
@@ -79,7 +96,7 @@ def _days(days: tuple[str, ...]) -> str:
 def _question(results: SurveyResults, findings: QuestionFindings) -> Iterator[str]:
     name = f"q-{findings.question.id}"
     yield f'<section class="card" aria-labelledby="{name}">\n'
-    yield f'<h2 id="{name}">{escape_html(findings.text)}</h2>\n'
+    yield f'<h2 id="{name}"{_own(results)}>{escape_html(findings.text)}</h2>\n'
     kind = "randomized" if findings.question.private else "sent as it is"
     yield (
         f'<p class="quietly">{pluralize(findings.respondents, "report")}, {kind}'
@@ -99,11 +116,13 @@ def _question(results: SurveyResults, findings: QuestionFindings) -> Iterator[st
                 name=f"{name}-{about.lower()}",
                 title=f"{about}: {findings.text}",
                 limits=_limits(findings) if about == "Mean" else (0.0, 1.0),
+                attributes=_own(results).partition(" dir")[0],
                 rehearsal=results.manifest.rehearsal,
             )
     yield _estimate_table(results, findings, sequence)
     if findings.promise:
-        yield f'<p class="quietly">To respondents: {escape_html(findings.promise)}</p>\n'
+        promise = _span(results, findings.promise)
+        yield f'<p class="quietly">To respondents: {promise}</p>\n'
     yield "</section>\n"
 
 
@@ -133,7 +152,7 @@ def _estimate_table(
         if planned:
             cells.append(interval_text(sequence[number.answer]))
         rows.append((number.label, cells))
-    return _table(headings, rows, caption + _marked(results))
+    return _table(headings, rows, caption + _marked(results), own=_own(results))
 
 
 def _table(
@@ -142,21 +161,25 @@ def _table(
     caption: str,
     *,
     numeric: bool = True,
+    own: str = "",
+    own_headings: str = "",
 ) -> str:
-    """A table; `caption` is HTML, all else text."""
+    """A table; `caption` is HTML, all else text. `own` are attributes of the first cells, and
+    `own_headings` those of the headings but the first."""
     number = ' class="n"' if numeric else ""
     head = "".join(
-        f'<th scope="col"{number if place else ""}>{escape_html(text)}</th>'
+        f'<th scope="col"{number + own_headings if place else ""}>{escape_html(text)}</th>'
         for place, text in enumerate(headings)
     )
     body = "".join(
-        f'<tr><th scope="row">{escape_html(label)}</th>'
+        f'<tr><th scope="row"{own}>{escape_html(label)}</th>'
         + "".join(f"<td{number}>{escape_html(cell)}</td>" for cell in cells)
         + "</tr>"
         for label, cells in rows
     )
     return (
-        f'<div class="scroll"><table><caption>{caption}</caption><thead><tr>{head}</tr></thead>'
+        f'<div class="scroll" tabindex="0"><table><caption>{caption}</caption>'
+        f"<thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>\n"
     )
 
@@ -185,8 +208,8 @@ def _group_table(results: SurveyResults, table: GroupTable, place: int) -> Itera
     opened = " open" if place == 0 else ""
     secret = " (groups by a private answer)" if table.by.private else ""
     yield (
-        f"<details{opened}><summary>{escape_html(table.text)} — by: "
-        f"{escape_html(table.by_text)}{secret}</summary>\n"
+        f"<details{opened}><summary>{_span(results, table.text)} — by: "
+        f"{_span(results, table.by_text)}{secret}</summary>\n"
     )
     groups = [row for row in table.within if row]
     rows: list[ChartRow] = []
@@ -200,6 +223,7 @@ def _group_table(results: SurveyResults, table: GroupTable, place: int) -> Itera
             rows,
             name=f"g-{table.question.id}-{table.by.id}",
             title=f"{table.text} Shares within each group. {table.by_text}",
+            attributes=_own(results).partition(" dir")[0],
             rehearsal=results.manifest.rehearsal,
         )
     for numbers, caption in (
@@ -215,7 +239,8 @@ def _group_table(results: SurveyResults, table: GroupTable, place: int) -> Itera
             for row in filled
         ]
         level = f", with {100 * results.confidence:g} % intervals"
-        yield _table(headings, lines, caption + level + _marked(results), numeric=False)
+        own = {"own": _own(results), "own_headings": _own(results)}
+        yield _table(headings, lines, caption + level + _marked(results), numeric=False, **own)
     yield "</details>\n"
 
 
@@ -236,7 +261,8 @@ def _false_reports(results: SurveyResults) -> Iterator[str]:
         "they could do.</p>\n"
     )
     headings = ["number", *(pluralize(m, "false report") for m in fakes)]
-    yield _table(headings, rows, "At most, on average over the coins." + _marked(results))
+    caption = "At most, on average over the coins." + _marked(results)
+    yield _table(headings, rows, caption, own=_own(results))
     yield "</section>\n"
 
 

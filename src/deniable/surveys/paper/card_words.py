@@ -4,7 +4,10 @@ A test checks that every language has every word with the same figures. A survey
 language prints English words around its own questions and labels.
 """
 
+from deniable.surveys.paper import birthday_words
+
 ENGLISH = {
+    **birthday_words.ENGLISH,
     "title": "How to answer",
     "secret": "Nobody but you may see what you throw.",
     "you_see": "You see",
@@ -54,6 +57,7 @@ ENGLISH = {
 }
 
 GERMAN = {
+    **birthday_words.GERMAN,
     "title": "So antworten Sie",
     "secret": "Niemand außer Ihnen darf den Wurf sehen.",
     "you_see": "Sie sehen",
@@ -103,6 +107,7 @@ GERMAN = {
 }
 
 FRENCH = {
+    **birthday_words.FRENCH,
     "title": "Comment répondre",
     "secret": "Personne d'autre que vous ne doit voir le tirage.",
     "you_see": "Vous voyez",
@@ -152,6 +157,7 @@ FRENCH = {
 }
 
 SPANISH = {
+    **birthday_words.SPANISH,
     "title": "Cómo contestar",
     "secret": "Nadie más que usted debe ver el resultado.",
     "you_see": "Usted ve",

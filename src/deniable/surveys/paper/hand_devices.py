@@ -27,9 +27,8 @@ def make_device(question: ManifestQuestion, name: str | None = None) -> HandDevi
         )
     if not question.device:
         raise InvalidParameter(
-            f"{question.id} has no card: crosswise and unrelated questions use a birthday, and "
-            "not a throw. Ask with a sheet of your own and key the answers in, or declare a "
-            'design that a hand can throw, such as   design = "two-coins".'
+            f"{question.id} has no such device: crosswise and unrelated questions use a "
+            "birthday in place of a throw. See `find_birthday`."
         )
     device = find_device(question.drawn_by, name)
     if device is not None:

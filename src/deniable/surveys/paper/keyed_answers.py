@@ -18,6 +18,7 @@ from typing import Any
 from deniable.errors import InvalidData
 from deniable.exact.foreign_text import read_rational
 from deniable.exact.suggestions import suggest
+from deniable.surveys.paper.card_words import card_words
 from deniable.surveys.questionnaire.manifest import Manifest
 from deniable.surveys.questionnaire.manifest_question import ManifestQuestion
 from deniable.surveys.questionnaire.phrases import Phrases
@@ -113,6 +114,9 @@ def _answer_words(manifest: Manifest, question: ManifestQuestion) -> dict[str, i
     words = Phrases(manifest.words)
     for language in manifest.languages:
         labels = list(enumerate(question.labels[language]))
+        if question.design == "crosswise":  # "yes" is never said
+            card = card_words(language)
+            labels = [(0, card["different"]), (1, card["same"])]
         if question.declines and labels:
             code = language.lower().split("-")[0]
             declined = [*DECLINED.get(code, ()), words.say("prefer_not_to_say", language)]

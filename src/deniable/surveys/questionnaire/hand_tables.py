@@ -27,7 +27,8 @@ from deniable.surveys.questionnaire.declared_designs import MOST_FIELDS
 
 DeviceName = Literal["two-coins", "die", "cards", "warner", "two-dice", "spinner"]
 DEVICES: tuple[DeviceName, ...] = get_args(DeviceName)
-Say = int | Literal["truth", "opposite"]  # an int is the number of a forced answer
+# An int is the number of a forced answer; "first" and "second" are questions to answer.
+Say = int | Literal["truth", "opposite", "first", "second"]
 
 _DIE, _DECK = 6, 10
 _SUMS = {total: 6 - abs(total - 7) for total in range(2, 13)}

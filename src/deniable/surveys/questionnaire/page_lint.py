@@ -52,15 +52,16 @@ def rewritten_promises(survey: Questionnaire) -> Iterator[LintFinding]:
             yield LintFinding(
                 "error",
                 "",
-                f"`words` rewrites what the page promises in {code}: {', '.join(own)}.",
-                "Leave them out: the page shows the built-in text.",
+                f"`words` rewrites what people are promised in {code}: {', '.join(own)}.",
+                "Leave them out: people see the built-in text.",
             )
         elif own:
             yield LintFinding(
                 "warning",
                 "",
-                f"What the page promises in {code} is in your own words: {', '.join(own)}.",
-                "Let somebody compare them with the English text: nothing else checks them.",
+                f"What people are promised in {code} is in your own words: {', '.join(own)}.",
+                "The page shows the English text beside them. Let somebody compare the two: "
+                "nothing else checks them.",
             )
 
 

@@ -4,6 +4,10 @@ The questionnaire's `[words]` come first, then the built-in language (see `langu
 English, and `lint` warns. Sentences are templates. Their figures come from the design, so a
 translation cannot promise other odds than the coins give. A template that leaves a figure out
 is refused.
+
+What happens to an answer, and what it proves, is a promise. The pollster cannot rewrite it in a
+language that is built in. In any other language the English text stands beside the pollster's,
+because nothing can check a translation.
 """
 
 from collections.abc import Mapping
@@ -29,6 +33,8 @@ _PROMISES = (  # the label, the quiz, and what is said of a report that was sent
     "page_sent",
     "page_bytes",
     "page_mark",
+    "proof_",
+    "about",
 )
 
 
@@ -95,8 +101,8 @@ class Phrases:
                     )
 
     def say(self, name: str, language: str, **figures: Any) -> str:
-        """A label, or a sentence with its figures. A promise of the page cannot be rewritten in
-        a language that is built in."""
+        """A label, or a sentence with its figures. A promise cannot be rewritten in a language
+        that is built in."""
         known = built_in(language)
         if name in self.given and not (known and is_promise(name)):
             text = in_language(self.given[name], language)
@@ -104,9 +110,22 @@ class Phrases:
             text = (known or ENGLISH)[name]
         return text.format(**figures) if name in FIGURES else text
 
+    def english_beside(self, name: str, language: str, **figures: Any) -> str:
+        """The English text of a promise that is in the pollster's own words; "" if it is not.
+
+        >>> Phrases({"page_undo": "Nie ma powrotu."}).english_beside("page_undo", "pl")
+        'Once it is sent, a report cannot be taken back.'
+        """
+        own = is_promise(name) and name in self.given and built_in(language) is None
+        english = _IN_ENGLISH.say(name, "en", **figures) if own else ""
+        return "" if english == self.say(name, language, **figures) else english
+
+
+_IN_ENGLISH = Phrases()
+
 
 def is_promise(name: str) -> bool:
-    """Whether a text of the page says what happens to an answer.
+    """Whether a text says what happens to an answer, or what it proves.
 
     >>> is_promise("page_link_token"), is_promise("page_begin")
     (True, False)

@@ -11,9 +11,10 @@ from deniable.exact.text_formats import factor_up
 from deniable.mechanisms import RandomizedResponse
 from deniable.privacy import Loss
 from deniable.privacy.losses.hypothesis_testing import odds_factor
-from deniable.surveys.questionnaire.phrases import Phrases
+from deniable.surveys.questionnaire.phrases import FIGURES, Phrases
 
 _ENGLISH = Phrases()
+_NO_FIGURES = {name: "" for names in FIGURES.values() for name in names}
 
 
 def what_an_answer_proves(
@@ -25,7 +26,7 @@ def what_an_answer_proves(
     language: str = "en",
 ) -> str:
     """The promise for a question. For designs without a sentence of their own it states only
-    the odds.
+    the odds. A promise in the pollster's own words has the English one behind it.
 
     `boxes` is how many boxes of one person go through the design one by one.
 
@@ -33,6 +34,15 @@ def what_an_answer_proves(
     Of 100 people whose true answer is yes, 75 send yes; of 100 whose true answer is no, 25 send
     yes. A yes from you is not proof: it multiplies anyone's odds about you by at most 3.
     """
+    promise = _prove(design, labels, boxes, words, language)
+    if not words.english_beside(template_name(design, boxes), language, **_NO_FIGURES):
+        return promise
+    return f"{promise} (English: {_prove(design, None, boxes, _ENGLISH, 'en')})"
+
+
+def _prove(
+    design: Any, labels: tuple[str, str] | None, boxes: int, words: Phrases, language: str
+) -> str:
     name = template_name(design, boxes)
     if name == "proof_other":
         return words.say(name, language, odds=odds_text(design.loss))

@@ -3,7 +3,9 @@
 The manifest may fix a number of people, or a closing day. The first batch that reaches it is
 the planned look: whether it has come depends on how many answered, and when, but on no answer.
 So an ordinary interval holds there. At any other look, and after a survey was closed at will,
-also on its closing day, only a confidence sequence holds.
+also on its closing day, only a confidence sequence holds. Closing writes the reports that wait:
+if it is this last batch that reaches the number, then somebody decided that it came, perhaps
+after a look at the numbers. So it is not the planned look.
 """
 
 import datetime
@@ -30,6 +32,7 @@ class ReportBatches:
     bodies: tuple[tuple[bytes, ...], ...]
     rows: tuple[dict[str, Any], ...]
     closed: bool
+    last_at_will: bool  # the last batch is the one that closing wrote
 
     @property
     def sizes(self) -> list[int]:
@@ -45,10 +48,11 @@ class ReportBatches:
     def planned_look(self) -> int | None:
         """How many batches the planned look takes in; None if it has not come."""
         planned, closes = self.manifest.planned_people, self.manifest.closes
+        at_will = len(self.days) if self.last_at_will else None
         for number, (day, n) in enumerate(
             zip(self.days, accumulate(self.sizes), strict=True), start=1
         ):
-            if planned is not None and n >= planned:
+            if planned is not None and n >= planned and number != at_will:
                 return number
             if closes is not None and day > closes:
                 return number
@@ -75,9 +79,12 @@ def read_batches(
     batches: Iterable[tuple[Day, Sequence[bytes]]],
     *,
     closed: bool = False,
+    last_at_will: bool | None = None,
 ) -> ReportBatches:
     """Reads batches, each a day and the bodies of its reports. Refuses a body that no device
     could have sent, and days that go back.
+
+    A closed survey has a last batch that came by closing, unless `last_at_will` is False.
 
     >>> from deniable.surveys.questionnaire.manifest import make_manifest
     >>> from deniable.surveys.questionnaire.questionnaire import loads
@@ -104,7 +111,8 @@ def read_batches(
                 raise InvalidData(f"Batch {number}, report {place}: {problem}") from None
     if days != sorted(days):
         raise InvalidData("The days of the batches go back. Give the batches in their order.")
-    return ReportBatches(manifest, (*days,), (*bodies,), (*rows,), closed)
+    at_will = closed if last_at_will is None else last_at_will
+    return ReportBatches(manifest, (*days,), (*bodies,), (*rows,), closed, at_will)
 
 
 def _read_day(day: Day, number: int) -> str:

@@ -1,7 +1,8 @@
 """Files of reports, in the three forms that occur, as batches.
 
 * what devices sent: {"v":1,"s":...,"a":[...]}
-* an export, which adds the batch and its day: {"batch":1,"day":...,"report":{...}}
+* an export, which adds the batch and its day: {"batch":1,"day":...,"report":{...}}; the batch
+  that closing at will wrote has "closing":true too
 * reports by question, as `deniable survey simulate` writes them: {"doping":1}
 
 A file without days is one batch.
@@ -17,12 +18,20 @@ from deniable.errors import InvalidData
 from deniable.exact.foreign_text import read_json
 from deniable.surveys.questionnaire.manifest import Manifest
 
+_SENT = ({"v", "s", "a"}, {"batch", "day", "report"})
+
 Batches = list[tuple[str, list[bytes]]]
 
 
 def read_report_file(manifest: Manifest, path: str | Path) -> Batches:
     """The batches of a file of JSON lines."""
     return parse_report_lines(manifest, read_text_file(path))
+
+
+def was_closed_at_will(path: str | Path) -> bool:
+    """Whether a file of reports says that its last batch came by closing."""
+    rows = read_json_objects(read_text_file(path))
+    return any(row.get("closing") is True for _, row in rows)
 
 
 def read_text_file(path: str | Path) -> str:
@@ -70,7 +79,7 @@ def parse_report_lines(manifest: Manifest, text: str, *, day: date | None = None
     batches: dict[int, tuple[str, list[bytes]]] = {}
     for number, row in read_json_objects(text):
         batch, batch_day, sent = 0, today, row
-        if row.keys() == {"batch", "day", "report"}:
+        if row.keys() - {"closing"} == {"batch", "day", "report"}:
             batch, batch_day, sent = row["batch"], row["day"], row["report"]
         if not isinstance(batch, int) or not isinstance(batch_day, str):
             raise InvalidData(f"Line {number} of the reports has no batch and day.")
@@ -94,7 +103,7 @@ def is_sent_form(path: str | Path) -> bool:
             row = read_json(file.readline())
     except (OSError, ValueError):
         return False
-    return isinstance(row, dict) and row.keys() in ({"v", "s", "a"}, {"batch", "day", "report"})
+    return isinstance(row, dict) and row.keys() - {"closing"} in _SENT
 
 
 def _read_body(manifest: Manifest, row: Any) -> bytes:

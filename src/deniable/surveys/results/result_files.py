@@ -139,7 +139,10 @@ def _report_lines(results: SurveyResults) -> Iterator[str]:
         zip(batches.days, batches.bodies, strict=True), start=1
     ):
         for body in bodies:
-            head = json.dumps({"batch": number, "day": day}, separators=(",", ":"))
+            named: dict[str, Any] = {"batch": number, "day": day}
+            if batches.last_at_will and number == len(batches.days):
+                named["closing"] = True
+            head = json.dumps(named, separators=(",", ":"))
             yield f'{head[:-1]},"report":{body.decode("ascii")}}}\n'
 
 

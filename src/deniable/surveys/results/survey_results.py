@@ -130,8 +130,9 @@ class SurveyResults:
             )
         if self.batches.closed:
             return (
-                "The survey was closed before the look that its manifest fixes "
-                f"({self._planned()}), so they stay."
+                "The survey was closed at will before the look that its manifest fixes "
+                f"({self._planned()}), so they stay: the batch that closing wrote is no "
+                "planned one."
             )
         return f"Narrower ones come with the look that the manifest fixes: {self._planned()}."
 
@@ -141,16 +142,17 @@ def find_results(
     batches: Iterable[tuple[Day, Sequence[bytes]]],
     *,
     closed: bool = False,
+    last_at_will: bool | None = None,
     confidence: Number = 0.95,
     language: str | None = None,
 ) -> SurveyResults:
-    """All results, from whole batches: pairs of a day and the bodies of its reports.
+    """All results, from whole batches (see `read_batches`).
 
     >>> from deniable.surveys.questionnaire.manifest import make_manifest
     >>> from deniable.surveys.questionnaire.questionnaire import loads
     >>> survey = loads(
     ...     'id="s"\\ntitle="t"\\nepsilon=1.1\\nplanned_people=1000\\n[[questions]]\\nid="a"\\n'
-    ...     'kind="yes-no"\\ntext="Have you?"\\ndesign="two-coins"'
+    ...     'kind="yes-no"\\ntext="?"\\ndesign="two-coins"'
     ... )
     >>> manifest = make_manifest(survey)
     >>> yes, no = (manifest.write_report({"a": x}) for x in (1, 0))
@@ -167,13 +169,12 @@ def find_results(
             f"`language` must be a language of this survey: {', '.join(manifest.languages)}. "
             f"Found {chosen!r}."
         )
-    read = read_batches(manifest, batches, closed=closed)
+    read = read_batches(manifest, batches, closed=closed, last_at_will=last_at_will)
     if not read.respondents:
         raise InvalidData("No batch of reports is there yet: reports arrive by whole batches.")
     level = confidence_level(confidence)
-    reader = ResultReader(
-        read, chosen, LookRule(True, level, manifest.planned_people or PLANNED)
-    )
+    rule = LookRule(True, level, manifest.planned_people or PLANNED)
+    reader = ResultReader(read, chosen, rule)
     return SurveyResults(
         batches=read,
         language=chosen,

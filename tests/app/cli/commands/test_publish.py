@@ -1,6 +1,9 @@
 import json
+from contextlib import nullcontext
 
 import pyarrow.parquet
+
+from deniable.app.cli.commands import publish
 
 COLUMNS = ("--columns", "ward,cost")
 
@@ -79,3 +82,26 @@ def test_a_misspelt_option_of_tables(run):
     status, _, err = run("crosstabs", "ward", "--epsilom", "1")
     assert status == 2
     assert "--epsilon" in err
+
+
+def test_a_certificate_keeps_its_name_and_is_verified_and_labelled(run, tmp_path):
+    words = ("copy", *COLUMNS, "--epsilon", "2", "--out", "copy.csv")
+    assert run(*words, "--certificate", "signed.copy")[0] == 0
+    assert not (tmp_path / "signed.json").exists()
+    key = ("--key", "deniable.ledger.key.pub")
+    status, out, _ = run("verify", "signed.copy", *key)
+    assert status == 0
+    assert "the scorecard follows from the last step" in out
+    assert run("verify", "signed.copy")[0] == 1
+    status, out, _ = run("label", "signed.copy", "--html", "label.html", *key)
+    assert status == 0
+    assert "How far the rows are from the table" in out
+    assert "A private copy of visits" in (tmp_path / "label.html").read_text("utf-8")
+
+
+def test_the_steps_of_a_copy_are_its_progress(run, monkeypatch):
+    shares = []
+    monkeypatch.setattr(publish, "show_progress", lambda doing: nullcontext(shares.append))
+    assert run("copy", *COLUMNS, "--epsilon", "2", "--out", "copy.csv")[0] == 0
+    assert len(shares) > 3
+    assert shares == sorted(shares)

@@ -57,22 +57,27 @@ def test_all_files_of_a_report(survey, tmp_path):
     assert "450 respondents" in terminal
 
 
-def test_a_survey_that_was_served_is_read_by_batches(tmp_path):
+@pytest.mark.parametrize(
+    ("people", "said"), [(70, "was closed at will before"), (160, "look that was fixed")]
+)
+def test_a_survey_that_was_served_is_read_by_batches(tmp_path, people, said):
+    """Sixty are planned. Of 160 people two batches came before the survey was closed."""
     file = tmp_path / "one.toml"
     file.write_text(ONE_QUESTION.replace("planned_people = 1000", "planned_people = 60"))
     collection = SurveyCollection(
         load(file), folder_of(file, rehearsal=False), CollectionChoices(mode="open")
     )
     body = collection.manifest.write_report({"doping": 1}).decode()
-    for _ in range(70):
+    for _ in range(people):
         collection.receive(
             json.dumps({"report": body, "number": secrets.token_hex(16)}).encode()
         )
+    collection.store.write_batches()
     collection.store.close_survey()
     collection.close()
     told = run("report", file)
-    assert "70 reports" in told
-    assert "look that was fixed" in told
+    assert f"{people} reports" in told
+    assert said in told
     assert "yes" in told
     assert "guess right from the reports" in told
     assert "p.html" in run("report", file, "--html", tmp_path / "p.html")

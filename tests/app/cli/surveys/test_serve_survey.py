@@ -119,7 +119,7 @@ def test_without_a_proxy_a_warning_is_printed(run, folder, monkeypatch):
     key = ["--sealing-key", "elsewhere/s.key"]
     status, _, warning = run("survey", "serve", "s.toml", *https, *key)
     assert status == 0
-    assert "limits connections by address" in warning
+    assert "one address may hold 64 connections" in warning
     assert (folder / "elsewhere" / "s.key").exists()
 
 

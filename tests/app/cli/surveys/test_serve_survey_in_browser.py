@@ -39,24 +39,57 @@ def answer(page):
 
 
 @pytest.mark.needs("chromium")
-def test_an_invitation_serves_one_device(invited, chromium):
+def test_reloads_on_two_devices(invited, chromium, size):
+    """Reloads before Begin, after it, while the report waits, and after it was sent. The second
+    device tries all the time."""
+    reloads = size(small=1, full=25, what="reloads at each of four moments on two devices")
     link, _, close = invited
-    first, second = chromium.new_context(), chromium.new_context()
-    page, other = first.new_page(), second.new_page()
+    contexts = chromium.new_context(), chromium.new_context()
+    page, other = (context.new_page() for context in contexts)
+    sent = {"exchange": [], "report": []}
     for each in (page, other):
         each.clock.install()
+        each.on(
+            "request",
+            lambda asked: sent.get(asked.url.rpartition("/")[2], []).append(asked.post_data),
+        )
         each.goto(link)
         assert "#" not in each.url
-    sent = answer(page)
-    other.click("[data-part=begin]")
-    other.wait_for_selector("[data-note=begin-used]:visible")
-    page.reload()
-    first.close()
-    second.close()
+
+    def again(shown, *, on=page, open_link=False):
+        for _ in range(reloads):
+            if open_link:
+                on.goto(link)
+            on.reload()
+            on.wait_for_selector(f"{shown}:visible")
+
+    again("[data-part=begin]:enabled")
+    again("[data-part=begin]:enabled", on=other)
+    page.click("[data-part=begin]")
+    page.wait_for_selector("[data-step=questions]:visible")
+    again("[data-part=begin]:enabled")
+    for _ in range(reloads):
+        other.reload()
+        other.click("[data-part=begin]:enabled")
+        other.wait_for_selector("[data-note=begin-used]:visible")
+    page.click("[data-part=begin]")
+    for question in ("a", "b"):
+        page.click(f"fieldset[data-question={question}] label[data-option] >> nth=0")
+    page.click("[data-part=send]")
+    again("[data-note=sent-waiting]")
+    page.clock.fast_forward(61_000)
+    page.wait_for_selector("[data-note=sent-sent]:visible")
+    again("[data-note=sent-before]")
+    again("[data-note=sent-before]", open_link=True)
+    again("[data-part=begin]:enabled", on=other, open_link=True)
+    for context in contexts:
+        context.close()
+    assert len({*sent["exchange"]}) == 2  # one for each device
+    (body,) = sent["report"]
     said, reports = close()
     assert "Closed, with 1 report." in said
     assert "Exchanged for a pass: 1 invitation." in said
-    assert sent in reports
+    assert json.loads(body)["report"] in reports
 
 
 @pytest.mark.needs("chromium")
@@ -88,6 +121,26 @@ def test_the_page_offers_itself_as_a_file(invited, folder, chromium):
     page.clock.install()
     page.goto(f"file://{folder / 'saved.html'}#{link.partition('#')[2]}")
     sent = answer(page)
+    context.close()
+    assert sent in close()[1]
+
+
+@pytest.mark.needs("chromium")
+def test_an_invitation_is_pasted_into_a_saved_page(invited, run, folder, chromium):
+    """People who save the page have no link with an invitation that leads to their file."""
+    link, _, close = invited
+    assert run("survey", "publish", "s.toml", "--out", "public")[0] == 0
+    context = chromium.new_context()
+    page = context.new_page()
+    page.clock.install()
+    page.goto(f"file://{folder / 'public' / 'page.html'}")
+    page.fill("[data-part=pasted]:visible", "not an invitation")
+    page.click("[data-part=take]")
+    page.fill("[data-part=pasted]:visible", link)
+    page.click("[data-part=take]")
+    sent = answer(page)
+    assert link.partition("#")[2] not in page.content()
+    assert page.input_value("[data-part=pasted]") == ""
     context.close()
     assert sent in close()[1]
 

@@ -79,6 +79,20 @@ def test_axe_finds_nothing_from_right_to_left(chromium):
         assert page.messages == []
 
 
+def test_axe_finds_nothing_where_an_invitation_is_pasted(chromium):
+    with StubServer.of_survey(manifest_of(mode="token")) as server:
+        page = open_page(chromium, server.address)
+        page.wait_for_selector("[data-part=take]:visible")
+        assert violations(page) == []
+        page.keyboard.press("Tab")
+        page.keyboard.type("no invitation")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_function("document.querySelector('[data-part=pasted]').value === ''")
+        assert page.locator("[data-step=refused] h2:focus").count() == 1
+        page.context.close()
+
+
 def test_axe_can_find_something(chromium):
     with StubServer({"/": b"<!doctype html><title>x</title><img src=x>"}) as server:
         page = open_page(chromium, server.origin)

@@ -59,6 +59,14 @@ class TestPasses:
         kept = page.evaluate("() => JSON.stringify([{...localStorage}, {...sessionStorage}])")
         assert exchange["token"] not in kept
         assert body["pass"]["number"] not in kept
+        # All that stays: that this invitation was answered, by 64 bits of a hash, and the mark.
+        short = hashlib.sha256(exchange["token"].encode()).hexdigest()[:16]
+        left = page.evaluate("() => ({...localStorage})")
+        own = json.loads(left.pop(f"deniable {invited.hash} {short}"))
+        assert own.keys() <= {"turn", "sent", "mark"}
+        assert {name: json.loads(text) for name, text in left.items()} == {
+            f"deniable {invited.hash} waiting": {"reports": []}
+        }
 
     def test_a_lost_answer_asks_for_the_same_signature(self, chromium, host, invited):
         host.status = 503

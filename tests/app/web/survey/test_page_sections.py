@@ -114,3 +114,37 @@ def test_a_public_answer_is_not_called_hidden(language, nobody, host):
     assert nobody in mixed
     assert host in mixed
     assert host not in re.search(row, write(manifest_of(DOPED, head), language))[1]
+
+
+POLISH = """
+[words]
+page_undo = "Wysłanej odpowiedzi nie można cofnąć."
+page_public = "Wysyłane bez zmian."
+page_array_same = "Ze 100 osób z odpowiedzią „{label}” {number} wysyła „{label}”."
+page_begin = "Zaczynamy"
+proof_choice = "{p} {q} {others} {odds}: nikt się nie dowie."
+"""
+PUBLIC = """
+[[questions]]
+id = "age"
+kind = "single-choice"
+private = false
+text = "Wiek?"
+options = ["a", "b"]
+"""
+
+
+def test_english_stands_beside_a_translated_promise():
+    """Nothing can check a translation, so people can."""
+    manifest = manifest_of(DOPED + PUBLIC + POLISH, 'languages = ["pl"]\n')
+    html = write(manifest, "pl")
+    beside = '<span class="english" lang="en" dir="ltr">'
+    for own, english in (
+        ("Wysłanej odpowiedzi nie można cofnąć.", "Once it is sent, a report cannot be taken"),
+        ("Wysyłane bez zmian.", "Sent as it is, without chance."),
+        ("wysyła „yes”.", "Of 100 people whose true answer is “yes”,"),
+    ):
+        assert f"{own} {beside}{english}" in html
+    assert re.search(r"nikt się nie dowie\. \(English: Of 100 people, about \d+ send", html)
+    assert f"Zaczynamy {beside}" not in html  # a button promises nothing
+    assert beside not in write(manifest_of(DOPED))

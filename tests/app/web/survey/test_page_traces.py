@@ -138,6 +138,18 @@ def test_nothing_is_ticked_after_back_or_reload(chromium, server, how):
     )
 
 
+def restores_ticks(chromium, server):
+    """Whether the browser gives ticks back. It saves them beside its other work, so now and
+    then the way back is quicker and finds nothing saved."""
+    page = open_page(chromium, server.address)
+    begin(page)
+    answer(page, **EVERYTHING)
+    leave_and_return(page, "back")
+    ticked = page.evaluate(TICKED)
+    page.context.close()
+    return ticked > 0
+
+
 def test_without_autocomplete_off_the_browser_gives_answers_back(chromium, survey):
     """The danger is real: this browser restores the ticks of a page that does not forbid it."""
     with StubServer.of_survey(survey) as server:
@@ -153,11 +165,7 @@ def test_without_autocomplete_off_the_browser_gives_answers_back(chromium, surve
         text = server.pages[path].decode().replace('autocomplete="off"', "")
         server.pages[path] = re.sub(r' integrity="[^"]*"', "", text).encode()
         server.pages[f"{path}/page.js"] = plain.encode()
-        page = open_page(chromium, server.address)
-        begin(page)
-        answer(page, **EVERYTHING)
-        leave_and_return(page, "back")
-        assert page.evaluate(TICKED) > 0
+        assert any(restores_ticks(chromium, server) for _ in range(20))
 
 
 def test_after_sending_a_reload_asks_nothing_more(chromium):

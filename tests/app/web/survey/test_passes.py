@@ -14,11 +14,11 @@ from tests.app.web.survey.stub_server import StubServer
 
 pytestmark = pytest.mark.needs("chromium")
 
-VECTOR = json.loads(
-    (Path(__file__).parents[3] / "surveys" / "collect" / "rfc9474.json").read_text()
-)
+VECTORS = Path(__file__).parents[3] / "surveys" / "collect"
+VECTOR = json.loads((VECTORS / "rfc9474.json").read_text())
+OTHERS = json.loads((VECTORS / "rfc9474_others.json").read_text())["variants"]
 BLIND = """async ([key, given]) => {
-    const bytes = (text) => toBytes(BigInt("0x" + text), text.length / 2);
+    const bytes = (text) => text ? toBytes(BigInt("0x" + text), text.length / 2) : [];
     return blindPass(key, {
         number: bytes(given.number),
         randomizer: bytes(given.randomizer),
@@ -72,6 +72,20 @@ def test_the_vectors_of_the_rfc(passes):
     signature = to_base64(int(VECTOR["blind_sig"], 16), len(VECTOR["blind_sig"]) // 2)
     made = passes.evaluate(FINISH, [key, waiting, signature])
     assert to_hex(made["signature"]) == VECTOR["sig"]
+
+
+@pytest.mark.parametrize("vector", OTHERS, ids=lambda vector: vector["variant"])
+def test_the_other_variants_of_the_rfc(passes, vector):
+    """The script signs nothing else than its own variant, but encodes and blinds them all."""
+    n = int(VECTOR["p"], 16) * int(VECTOR["q"], 16)
+    given = {
+        "number": VECTOR["msg"],
+        "randomizer": vector["msg_prefix"],
+        "salt": vector["salt"],
+        "factor": str(pow(int(VECTOR["inv"], 16), -1, n)),
+    }
+    waiting = passes.evaluate(BLIND, [as_key(n, int(VECTOR["e"], 16)), given])
+    assert to_hex(waiting["blinded"]) == vector["blinded_msg"]
 
 
 def test_a_blind_signature_is_one_of_rsa_pss(passes, secret):

@@ -1,4 +1,6 @@
+import json
 import secrets
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
@@ -12,7 +14,7 @@ from deniable.surveys.collect.passes.blind_signatures import (
     encode,
 )
 from deniable.surveys.collect.passes.pass_keys import SecretPassKey
-from tests.surveys.collect.passes.test_signing_worker import VECTOR
+from tests.surveys.collect.passes.test_signing_worker import KEY, VECTOR
 
 N = VECTOR["p"] * VECTOR["q"]
 RFC = PublicPassKey(N, VECTOR["e"])
@@ -33,6 +35,27 @@ def test_blinding_of_the_rfc():
     encoded = int.from_bytes(encode(PREPARED, VECTOR["salt"].to_bytes(48), 4095))
     cover = pow(VECTOR["inv"], -1, N)
     assert encoded * pow(cover, VECTOR["e"], N) % N == VECTOR["blinded_msg"]
+
+
+OTHERS = json.loads(
+    (Path(__file__).parents[1] / "rfc9474_others.json").read_text(encoding="utf-8")
+)["variants"]
+
+
+@pytest.mark.parametrize("vector", OTHERS, ids=lambda vector: vector["variant"])
+def test_the_other_variants_of_the_rfc(vector):
+    """We use one variant. The others have no salt, or no random prefix, and share our code."""
+    message = bytes.fromhex(vector["msg_prefix"]) + VECTOR["msg"].to_bytes(48)
+    encoded = int.from_bytes(encode(message, bytes.fromhex(vector["salt"]), 4095))
+    cover = pow(VECTOR["inv"], -1, N)
+    blinded = encoded * pow(cover, VECTOR["e"], N) % N
+    assert blinded == int(vector["blinded_msg"], 16)
+    signed = KEY.sign(blinded)
+    assert signed == int(vector["blind_sig"], 16)
+    signature = signed * VECTOR["inv"] % N
+    assert signature == int(vector["sig"], 16)
+    # Of these only the one with our salt is a signature to us, and none is a pass.
+    assert RFC.verify(signature.to_bytes(512), message) == bool(vector["salt"])
 
 
 def test_finishing_and_checking_of_the_rfc():

@@ -22,16 +22,22 @@ def label(
 
     The certificate of the release is checked first. The exit status is that of `verify`.
     """
+    from deniable.exact.foreign_text import quoted
     from deniable.release.certificate.label import label_title, make_label
     from deniable.release.certificate.label_page import label_page
+    from deniable.synth.copies.any_certificate import VerifiedCopy
 
     session_options.check_writable(html)
     given = None if key is None else read_public_key(key)
     verified = dp.verify(read_bytes(release), key=given)
-    text = make_label(verified)
+    if isinstance(verified, VerifiedCopy):
+        text = verified.certificate.label
+        title = f"A private copy of {quoted(verified.certificate.statement['table'])}"
+    else:
+        text, title = make_label(verified), label_title(verified)
     print(text)
     if html is not None:
-        html.write_text(label_page(text, title=label_title(verified)), encoding="utf-8")
+        html.write_text(label_page(text, title=title), encoding="utf-8")
         print(f"\nThe page is in {html}")
     if not verified.signer_known:
         raise typer.Exit(1)

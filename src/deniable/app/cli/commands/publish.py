@@ -7,6 +7,7 @@ import typer
 
 from deniable.app.cli import session_options
 from deniable.app.cli.argument_values import parse_decimal, parse_values
+from deniable.app.cli.progress import show_progress
 from deniable.errors import InvalidParameter
 
 Tables = Annotated[
@@ -44,6 +45,33 @@ Out = Annotated[
 ]
 Rows = Annotated[
     int | None, typer.Option(help="How many rows; by default about as many as there are.")
+]
+
+
+Dates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dates",
+        help="The range of a column of days: day=2020-01-01,2020-12-31.",
+        metavar="COLUMN=DAYS",
+    ),
+]
+Method = Annotated[str, typer.Option(help="auto, mst or aim.")]
+Workload = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--workload",
+        help="A table that matters, maybe with its weight: age,sex=2.",
+        metavar="COLUMNS[=WEIGHT]",
+    ),
+]
+KeysEpsilon = Annotated[
+    str | None,
+    typer.Option(help="In addition, to find keys of texts.", metavar="NUMBER"),
+]
+CertificateFile = Annotated[
+    Path | None,
+    typer.Option("--certificate", help="Also write its certificate.", metavar="FILE.json"),
 ]
 
 
@@ -85,11 +113,16 @@ def copy(
     delta: session_options.Delta = None,
     columns: Columns = None,
     cuts: Cuts = None,
+    dates: Dates = None,
     rows: Rows = None,
+    method: Method = "auto",
+    workload: Workload = None,
+    keys_epsilon: KeysEpsilon = None,
     only_declared: OnlyDeclared = False,
     policy: session_options.PolicyFile = session_options.POLICY,
     confidence: session_options.Confidence = "0.95",
     analyst: session_options.Analyst = None,
+    certificate: CertificateFile = None,
     explain: Explain = False,
 ) -> None:
     """Make a private copy of a table: rows that look like its rows, and a scorecard.
@@ -99,16 +132,24 @@ def copy(
     options = read_options(epsilon, delta, cuts, only_declared, confidence) | {
         "columns": None if columns is None else [name.strip() for name in columns.split(",")],
         "rows": rows,
+        "method": method,
+        "dates": read_cuts(dates or []) or None,
+        "workload": read_workload(workload or []),
+        "keys_epsilon": keys_epsilon and parse_decimal(keys_epsilon, "keys-epsilon"),
     }
     if explain:
         with session_options.open_planner(policy, "planning") as planner:
             print(planner.copy(table, **options, explain=True))
         return
     file = check_file(out)
-    with session_options.open_session(policy, "copying", analyst) as session:
-        result = session.copy(table, **options)
+    session_options.check_writable(certificate)
+    opened = session_options.open_quietly(policy, analyst)
+    with show_progress("copying") as tell, opened as session:
+        result = session.copy(table, **options, progress=tell)
     result.save(file)
     print(result)
+    if certificate is not None:
+        certificate.write_text(result.certificate_text(), encoding="ascii")
 
 
 def read_options(
@@ -143,6 +184,20 @@ def read_cuts(words: list[str]) -> dict[str, list[Any]]:
             raise InvalidParameter(f"Write cuts as COLUMN=VALUES: age=18,65. Found {word!r}.")
         cuts[name.strip()] = parse_values(values)
     return cuts
+
+
+def read_workload(words: list[str]) -> dict[tuple[str, ...], Any] | None:
+    """Words such as age,sex=2 as tables with weights.
+
+    >>> read_workload(["age,sex=2", "sex"])
+    {('age', 'sex'): Decimal('2'), ('sex',): 1}
+    """
+    found: dict[tuple[str, ...], Any] = {}
+    for word in words:
+        names, equals, weight = word.partition("=")
+        columns = tuple(name.strip() for name in names.split(","))
+        found[columns] = parse_decimal(weight, "workload") if equals else 1
+    return found or None
 
 
 def check_file(out: Path | None) -> Path:

@@ -20,6 +20,8 @@ PublicKey = Annotated[
 def verify(release: ReleaseFile, key: PublicKey = None) -> None:
     """Check a release: recompute its signature, sensitivities, noise, price and margins.
 
+    The certificate of a copy is checked in the same way, with all of its steps.
+
     Needs no data, no ledger and no network. Exit status 0: all holds, and it was signed with
     the key given. 1: all holds, but without --key nobody knows whose key it is. 2: refused.
     """

@@ -2,6 +2,8 @@
 
 A token stands in the part of the link after #, which browsers do not send to a server. The
 manifest's hash stands there too, so the page refuses a survey that promises something else.
+A browser keeps the links that were opened in its history. People who do not want that open the
+survey's bare address, or a saved page, and paste the code: what stands after #.
 """
 
 import csv
@@ -81,7 +83,7 @@ def invitation_link(manifest: "Manifest", token: str) -> str:
 
 
 def _csv(links: list[str], qr_codes: Path | None) -> str:
-    """The number of each person, the link, and a QR code as a picture inside of the text."""
+    """The number of each person, the link, its code, and a QR code as a picture in the text."""
     try:
         import segno
     except ModuleNotFoundError:
@@ -92,10 +94,10 @@ def _csv(links: list[str], qr_codes: Path | None) -> str:
         qr_codes.mkdir(mode=0o700, parents=True, exist_ok=True)
     text = io.StringIO()
     table = csv.writer(text)
-    table.writerow(["number", "link", "qr_svg", *(["qr_file"] if qr_codes else [])])
+    table.writerow(["number", "link", "code", "qr_svg", *(["qr_file"] if qr_codes else [])])
     for number, link in enumerate(links, start=1):
         code = segno.make(link, error="m", micro=False)
-        row = [number, link, code.svg_data_uri(border=2)]
+        row = [number, link, link.partition("#")[2], code.svg_data_uri(border=2)]
         if qr_codes is not None:
             picture = qr_codes / f"{number:06}.png"
             image = io.BytesIO()

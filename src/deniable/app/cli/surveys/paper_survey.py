@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from deniable.surveys.paper.mode_pooling import PooledAnswer
+    from deniable.surveys.questionnaire.manifest import Manifest
 
 
 def cards(
@@ -29,6 +30,12 @@ def cards(
     language: Annotated[
         str | None, typer.Option(help="A language of the questionnaire.", metavar="LANGUAGE")
     ] = None,
+    harmless: Annotated[
+        str | None,
+        typer.Option(
+            help="The harmless question of crosswise and unrelated questions.", metavar="TEXT"
+        ),
+    ] = None,
     pdf: Annotated[
         bool, typer.Option(help="Print PDF files too, if Chromium is installed.")
     ] = True,
@@ -40,20 +47,29 @@ def cards(
         build_card_sheets,
         build_interviewer_sheet,
     )
-    from deniable.app.web.pdf_printing import find_browser, print_pdf
     from deniable.surveys.paper.survey_cards import write_cards
 
     promised = find_manifest(file, manifest)
-    if language is not None and language not in promised.languages:
-        listed = ", ".join(promised.languages)
-        raise dp.InvalidParameter(f"`--language` must be one of {listed}. Found {language!r}.")
-    written = write_cards(promised, device=device, language=language)
+    _check_language(promised, language)
+    written = write_cards(promised, device=device, language=language, harmless=harmless)
     code = draw_code(promised.hash)
     pages = {
         "cards-a6": build_card_pages(promised, written, code),
         "cards-a4": build_card_sheets(promised, written, code),
         "interviewer": build_interviewer_sheet(promised, written, code),
     }
+    _write_pages(out, pages, pdf)
+
+
+def _check_language(manifest: "Manifest", language: str | None) -> None:
+    if language is not None and language not in manifest.languages:
+        listed = ", ".join(manifest.languages)
+        raise dp.InvalidParameter(f"`--language` must be one of {listed}. Found {language!r}.")
+
+
+def _write_pages(out: Path, pages: dict[str, bytes], pdf: bool) -> None:
+    from deniable.app.web.pdf_printing import find_browser, print_pdf
+
     for name, content in pages.items():
         page = out / f"{name}.html"
         write_file(page, content)

@@ -105,13 +105,17 @@ def read_collection(
 def read_results(
     file: Path, reports: Path, manifest: Path | None, rehearsal: bool, how: dict[str, Any]
 ) -> "SurveyResults":
-    """The results of a file of reports, which is taken for complete."""
-    from deniable.surveys.results.report_files import read_report_file
+    """The results of a file of reports, which is taken for complete.
+
+    An export says whether its last batch came by closing at will.
+    """
+    from deniable.surveys.results.report_files import read_report_file, was_closed_at_will
     from deniable.surveys.results.survey_results import find_results
 
     promised = find_manifest(file, manifest, rehearsal=rehearsal)
     batches = read_report_file(promised, reports)
-    return find_results(promised, batches, closed=True, **how)
+    at_will = was_closed_at_will(reports)
+    return find_results(promised, batches, closed=True, last_at_will=at_will, **how)
 
 
 def read_collected(

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 KIOSK_REPORTS = 400  # in an hour: one device, many people
 USUAL_REPORTS = 30
 _EXPOSED = (
-    "Note: without a proxy, one machine that opens many connections can keep everybody else "
-    "out. A survey on the internet needs a proxy that limits connections by address."
+    "Note: one address may hold 64 connections of 512. Without a proxy, several machines that "
+    "open as many as they may can still keep everybody else out."
 )
 REHEARSAL_REPORTS = 1_000_000  # made-up people share an address
 

@@ -25,6 +25,18 @@ def element(name: str, /, *children: str, **attributes: str | int | bool | None)
     return Html(f"<{name}{opened}>{inside}</{name}>")
 
 
+def beside(text: str, english: str) -> str:
+    """A text of the page, with its English original if there is one.
+
+    >>> beside("tak", "yes"), beside("yes", "")
+    ('tak <span class="english" lang="en" dir="ltr">yes</span>', 'yes')
+    """
+    if not english:
+        return text
+    original = element("span", english, class_="english", lang="en", dir="ltr")
+    return Html(f"{escape(text)} {original}")
+
+
 def join(*parts: Html) -> Html:
     """Elements one after the other."""
     return Html("".join(parts))

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 
-from deniable.app.web.survey.html_elements import Html, element
+from deniable.app.web.survey.html_elements import Html, beside, element
 from deniable.surveys.questionnaire.channels import BoxesChannel, DitherChannel
 from deniable.surveys.questionnaire.manifest_question import ManifestQuestion
 from deniable.surveys.questionnaire.phrases import Phrases
@@ -58,12 +58,7 @@ def draw_arrays(question: ManifestQuestion, words: Phrases, language: str) -> Ht
     """Both arrays with their captions, and the names of the reports for "try it"."""
     shown = illustrate(question, words, language)
     figures = [
-        _draw_array(
-            chance,
-            words.say(
-                name, language, label=shown.label, number=_people(chance, words, language)
-            ),
-        )
+        _draw_array(chance, *_caption(name, chance, shown.label, words, language))
         for name, chance in (
             ("page_array_same", shown.if_true),
             ("page_array_other", shown.if_not),
@@ -77,6 +72,16 @@ def draw_arrays(question: ManifestQuestion, words: Phrases, language: str) -> Ht
         data_reports=json.dumps(shown.reports, ensure_ascii=False),
         hidden=True,
     )
+
+
+def _caption(
+    name: str, chance: Fraction, label: str, words: Phrases, language: str
+) -> tuple[str, str]:
+    """The caption, and the English one that stands beside it, if any."""
+    number = _people(chance, words, language)
+    figures = {"label": label, "number": _people(chance, Phrases(), "en")}
+    english = words.english_beside(name, language, **figures)
+    return words.say(name, language, label=label, number=number), english
 
 
 def draw_patterns() -> Html:
@@ -95,7 +100,7 @@ def draw_patterns() -> Html:
     return element("svg", element("defs", *patterns), width=0, height=0, aria_hidden="true")
 
 
-def _draw_array(chance: Fraction, caption: str) -> Html:
+def _draw_array(chance: Fraction, caption: str, english: str) -> Html:
     full, rest = divmod(round(100 * chance), 10)
     side = 10 * _CELL
     step = f"H{_CELL * rest}V{_CELL * (full + 1)}" if rest else ""
@@ -106,9 +111,10 @@ def _draw_array(chance: Fraction, caption: str) -> Html:
         element("path", d=filled, fill="url(#person-on)"),
         viewBox=f"0 0 {side} {side}",
         role="img",
-        aria_label=caption,
+        aria_label=f"{caption} {english}".strip(),
     )
-    return element("figure", picture, element("figcaption", caption, aria_hidden="true"))
+    shown = element("figcaption", beside(caption, english), aria_hidden="true")
+    return element("figure", picture, shown)
 
 
 def _people(chance: Fraction, words: Phrases, language: str) -> str:

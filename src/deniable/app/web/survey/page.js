@@ -1,7 +1,6 @@
 "use strict";
-/* The page a respondent sees. True answers live in its fields and nowhere else. "Add chance and
-   send" puts them through the coins and removes the fields. Only what the coins gave is stored,
-   until the host has acknowledged it. */
+/* The page a respondent sees. True answers live in its fields only. "Add chance and send" puts them
+   through the coins and forgets them. What the coins gave is stored until the host has it. */
 
 const MINUTE = 60_000;
 const IDLE = 90_000; // then a kiosk starts again
@@ -23,8 +22,8 @@ const device = () => localStorage, tab = () => sessionStorage;
 const stepOf = (name) => find(`[data-step="${name}"]`);
 const named = (name) => find(`[data-part="${name}"]`);
 
-// What is remembered of each person: the question drawn, a pass, whether a report was sent. Never
-// an answer. People who share a device share the reports that wait.
+// What is remembered of each person: the question drawn, a pass, whether a report was sent; never
+// an answer. All people of a device share the reports that wait.
 function recall(name = person, area = device) {
   try {
     return JSON.parse(area().getItem(`${KEY} ${name}`)) ?? memory[name] ?? {};
@@ -59,9 +58,9 @@ async function actAlone(name, act) {
   }
 }
 
-// Removes the invitation from the address: a token of 32 digits, the manifest's hash of 64.
-function takeInvitation() {
-  const parts = location.hash.match(/[0-9a-f]+/g) ?? [];
+// An invitation: a token of 32 digits, the manifest's hash of 64. The address must not keep it.
+function takeInvitation(text) {
+  const parts = text.match(/[0-9a-f]+/g) ?? [];
   const [token, hash] = [32, 64].map((size) => parts.find((part) => part.length === size));
   if (token || hash) {
     history.replaceState(null, "", location.pathname + location.search);
@@ -75,9 +74,14 @@ function dropToken() {
   remember({ token: undefined, person }, "tab", tab);
 }
 
-async function sha256(bytes) {
-  return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+// For saved pages, and to keep an invitation out of the browser's history.
+function takePasted() {
+  takeInvitation(named("pasted").value);
+  named("pasted").value = "";
+  return start();
 }
+
+const sha256 = async (bytes) => toHex(await digest("SHA-256", bytes));
 
 // The reason why this page cannot be used, if there is one.
 async function checkManifest() {
@@ -196,7 +200,7 @@ function drawReports() {
   for (const question of manifest.questions) {
     if (!fieldOf(question) || !isAsked(question)) continue;
     const answer = readAnswer(question);
-    const typed = question.kind === "number" && inputsOf(question)[0].value.trim() !== "";
+    const typed = question.kind === "number" && inputsOf(question)[0].value.trim();
     if (answer !== undefined) {
       reports[question.id] = question.private ? randomize(question.channel, answer) : answer;
     } else if (question.private || typed) {
@@ -221,11 +225,11 @@ function credential() {
   return { number: toHex(randomBytes(16)) };
 }
 
-// Adds chance, forgets the answers, and hands the report over for sending.
+// Adds chance, forgets the answers, and sends the report.
 function addChanceAndSend() {
   if (isDone()) return showDone(); // in another tab
   const report = drawReports();
-  if (!report) return undefined;
+  if (!report) return;
   forgetAnswers();
   const delay = manifest.mode === "pass" ? pickBelow(MINUTE) : 0;
   mine = JSON.stringify({ report: writeReport(manifest, hash, report), ...credential() });
@@ -245,7 +249,7 @@ function showDone() {
   showMark(recall().mark);
 }
 
-// The hash by which people find their pass among those that are published at closing.
+// The hash by which people find their pass when all are published.
 function showMark(mark) {
   named("mark").textContent = mark;
   named("mark").parentNode.hidden = !mark;
@@ -257,7 +261,7 @@ const deliver = () => actAlone("send", deliverFirst);
 async function deliverFirst() {
   clearTimeout(timer);
   const [first] = waiting();
-  if (!first) return undefined;
+  if (!first) return;
   const tryIn = (delay) => (timer = setTimeout(deliver, delay));
   const delay = Math.min(first.due - Date.now(), MINUTE);
   if (delay > 0) return tryIn(delay);
@@ -298,7 +302,7 @@ async function post(path, body) {
   }
 }
 
-// Gets a pass; the reason if it cannot. What is blinded is stored first, and never made twice.
+// Gets a pass, or tells why not. What is blinded is stored first, and never made twice.
 async function getPass() {
   const { pass, blinding = await blindPass(manifest.key) } = recall();
   if (pass) return undefined;
@@ -313,13 +317,12 @@ async function getPass() {
 }
 
 async function begin() {
-  let problem;
   if (manifest.mode === "pass") {
     showNote("begin", "working");
-    problem = await actAlone(person, getPass).catch(() => "later");
+    const problem = await actAlone(person, getPass).catch(() => "later");
+    if (problem) return showNote("begin", problem);
   }
-  if (problem) showNote("begin", problem);
-  else show("questions");
+  return show("questions");
 }
 
 // "Try it": a made-up person's answer through the real coins.
@@ -374,6 +377,8 @@ function watchIdle() {
 }
 
 async function start() {
+  const buttons = { begin, send: addChanceAndSend, again: startAgain, take: takePasted };
+  for (const name in buttons) if (named(name)) named(name).onclick = buttons[name];
   const problem = await checkManifest();
   if (problem) {
     showNote("refused", problem);
@@ -384,8 +389,6 @@ async function start() {
   prepareTrial(asked[0]);
   for (const one of findAll("[data-quiz]")) one.onchange = () => showNote("quiz", one.dataset.quiz);
   named("begin").disabled = false;
-  const buttons = { begin, send: addChanceAndSend, again: startAgain };
-  for (const name in buttons) if (named(name)) named(name).onclick = buttons[name];
   if (isDone()) showDone();
   else show("welcome");
   return deliver();
@@ -395,5 +398,5 @@ async function start() {
 addEventListener("pagehide", forgetAnswers);
 addEventListener("online", deliver);
 for (const event of ["pointerdown", "keydown"]) addEventListener(event, watchIdle);
-takeInvitation();
+takeInvitation(location.hash);
 start();

@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-from deniable.app.web.survey.html_elements import Html, element, join
+from deniable.app.web.survey.html_elements import Html, beside, element, join
 from deniable.app.web.survey.icon_arrays import draw_arrays, draw_patterns
 from deniable.app.web.survey.question_fields import write_question
 from deniable.exact.text_formats import factor_up
@@ -31,8 +31,10 @@ class PageSections:
         )
 
     def say(self, name: str, **figures: Any) -> str:
-        """A text of the page."""
-        return self._words.say(f"page_{name}", self._language, **figures)
+        """A text of the page; a promise in the pollster's words has the English one beside."""
+        name = f"page_{name}"
+        english = self._words.english_beside(name, self._language, **figures)
+        return beside(self._words.say(name, self._language, **figures), english)
 
     def _welcome(self) -> Html:
         return element(
@@ -211,7 +213,30 @@ class PageSections:
             "section",
             element("h2", self.say("refused"), tabindex=-1),
             *(self._note("refused", name) for name in reasons),
+            self._paste(),
             data_step="refused",
+            hidden=True,
+        )
+
+    def _paste(self) -> Html:
+        """Where an invitation can be pasted: no link leads from it to a saved page."""
+        field = element(
+            "input",
+            type="text",
+            id="pasted",
+            data_part="pasted",
+            autocomplete="off",
+            autocapitalize="off",
+            spellcheck="false",
+            dir="ltr",
+        )
+        return element(
+            "div",
+            element("label", self.say("paste"), for_="pasted"),
+            field,
+            element("button", self.say("take"), type="button", data_part="take"),
+            class_="paste",
+            data_note="refused-incomplete",
             hidden=True,
         )
 

@@ -7,7 +7,8 @@
 const HASH_BYTES = 48;
 
 const randomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
-const sha384 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-384", bytes));
+const digest = async (name, bytes) => new Uint8Array(await crypto.subtle.digest(name, bytes));
+const sha384 = (bytes) => digest("SHA-384", bytes);
 
 const toHex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
 const toInteger = (bytes) => BigInt("0x" + toHex(bytes));
@@ -96,7 +97,7 @@ async function finishPass(key, waiting, blindSignature) {
   const uncover = toInteger(fromBase64(waiting.uncover));
   const signature = toBytes((toInteger(fromBase64(blindSignature)) * uncover) % n, bytes);
   const message = join(fromBase64(waiting.randomizer), fromBase64(waiting.number));
-  const jwk = { kty: "RSA", alg: "PS384", n: toBase64(toBytes(n)), e: toBase64(toBytes(e)) };
+  const jwk = { kty: "RSA", n: toBase64(toBytes(n)), e: toBase64(toBytes(e)) };
   const scheme = { name: "RSA-PSS", hash: "SHA-384", saltLength: HASH_BYTES };
   const read = await crypto.subtle.importKey("jwk", jwk, scheme, false, ["verify"]);
   const fits = await crypto.subtle.verify(scheme, read, signature, message);

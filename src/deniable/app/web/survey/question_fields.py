@@ -3,7 +3,7 @@ form, and are never filled in by the browser."""
 
 from fractions import Fraction
 
-from deniable.app.web.survey.html_elements import Html, element
+from deniable.app.web.survey.html_elements import Html, beside, element
 from deniable.surveys.questionnaire.manifest_question import ManifestQuestion
 from deniable.surveys.questionnaire.phrases import Phrases
 
@@ -24,7 +24,14 @@ def write_question(
             element("p", (question.promise or {})[language]),
         )
         if question.private
-        else element("p", words.say("page_public", language), class_="public")
+        else element(
+            "p",
+            beside(
+                words.say("page_public", language),
+                words.english_beside("page_public", language),
+            ),
+            class_="public",
+        )
     )
     return element(
         "fieldset",

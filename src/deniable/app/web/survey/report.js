@@ -2,18 +2,13 @@
 /* What is sent: canonical JSON with a text of fixed width for every question. So neither what is
    listed nor how long it is depends on an answer. */
 
-// How many different reports a channel has.
-function countReports(channel) {
-  if (channel.dither) return countReports(channel.then);
-  return channel.keep ? Number(channel.any) : channel.table[0].length;
-}
-
 // How many characters the report of a question takes, whatever it says.
 function reportWidth(question) {
   const { channel, kind, labels } = question, listed = Object.values(labels)[0].length;
   if (channel?.boxes) return Number(channel.boxes);
   if (!channel && kind === "multiple-choice") return listed;
-  let most = channel ? countReports(channel) - 1 : listed - 1;
+  const { any, table } = channel?.then ?? channel ?? {}; // a number's channel comes second
+  let most = Number(any ?? table?.[0].length ?? listed) - 1;
   if (!channel && kind === "number") most = gridSteps(question) + question.declines;
   return String(most).length;
 }

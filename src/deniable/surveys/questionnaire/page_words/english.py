@@ -128,7 +128,11 @@ PAGE = {
     "page_again": "Next person",
     "page_refused": "This page cannot be used",
     "page_refused_insecure": "The connection is not encrypted. Open the link with https.",
-    "page_refused_incomplete": "The link is not complete. Open it from your invitation again.",
+    "page_refused_incomplete": (
+        "The link is not complete. Open it from your invitation again, or paste it here."
+    ),
+    "page_paste": "Link or code of your invitation",
+    "page_take": "Use it",
     "page_refused_changed": (
         "This is not the survey that you were invited to: its promises were changed. Nothing "
         "was sent. Please tell the people who invited you."

@@ -7,7 +7,7 @@ PAGE = {
     "page_why": "Pourquoi",
     "page_questions": "Questions : {number}",
     "page_one_of": (
-        "Vous recevez une de {number} questions privées. Cet appareil la tire au sort."
+        "Vous recevez l'une des {number} questions privées. Cet appareil la tire au sort."
     ),
     "page_closes": "Ouvert jusqu'au {day}.",
     "page_label": "Ce que devient votre réponse",
@@ -27,7 +27,7 @@ PAGE = {
         "Il multiplie les cotes à votre sujet par {odds} au plus. Un soupçon de 10 sur 100 "
         "devient au plus {guess} sur 100."
     ),
-    "page_link": "Qui pourrait relier le rapport à vous ?",
+    "page_link": "Qui pourrait faire le lien entre le rapport et vous ?",
     "page_link_open": (
         "Le rapport n'a pas de nom, seulement un numéro tiré au sort, pour qu'il compte une "
         "fois. Comme tout site, le serveur pourrait noter que votre appareil est venu."
@@ -37,25 +37,28 @@ PAGE = {
         "fois, et beaucoup de gens utilisent cet appareil."
     ),
     "page_link_token": (
-        "L'hôte le pourrait : votre invitation est envoyée avec le rapport. Lui aussi ne voit "
+        "L'hôte le pourrait : votre invitation est envoyée avec le rapport. Mais il ne voit "
         "que le rapport, jamais la réponse que vous touchez."
     ),
     "page_link_pass": (
-        "Pas l'hôte d'après ses registres : il signe votre laissez-passer sans le voir. Seul "
-        "quelqu'un qui note les heures et les adresses des connexions pourrait essayer."
+        "L'hôte ne le peut pas d'après ses registres : il signe votre laissez-passer sans le "
+        "voir. Seul quelqu'un qui note les heures et les adresses des connexions pourrait "
+        "essayer."
     ),
     "page_public": "Envoyé tel quel, sans hasard.",
     "page_how": "Comment le hasard vous protège",
     "page_process": (
         "Vous touchez ce qui est vrai. Puis cet appareil lance des pièces. Souvent il envoie "
         "votre réponse, parfois une autre. Personne ne sait laquelle, mais tous les rapports "
-        "ensemble montrent les parts."
+        "ensemble montrent les proportions."
     ),
     "page_array_same": (
         "Sur 100 personnes dont la vraie réponse est « {label} », {number} envoient « {label} "
         "»."
     ),
-    "page_array_other": "Sur 100 personnes d'une autre réponse, {number} envoient « {label} ».",
+    "page_array_other": (
+        "Sur 100 personnes ayant une autre réponse, {number} envoient « {label} »."
+    ),
     "page_low_end": "{number}, le minimum",
     "page_high_end": "{number}, le maximum",
     "page_ticked": "cochée",
@@ -101,7 +104,7 @@ PAGE = {
     "page_number_hint": "Un nombre de {low} à {high}",
     "page_missing": "Veuillez répondre à cette question.",
     "page_promise": "Ce que cette réponse prouve",
-    "page_undo": "Un rapport envoyé ne peut pas être repris.",
+    "page_undo": "Un rapport envoyé ne peut plus être retiré.",
     "page_send": "Ajouter du hasard et envoyer",
     "page_done": "Merci",
     "page_sent_waiting": (
@@ -119,7 +122,7 @@ PAGE = {
         "sont oubliées. Le rapport attend sur cet appareil et part plus tard."
     ),
     "page_sent_sent": "Votre rapport est envoyé. Vos réponses sont oubliées.",
-    "page_sent_refused": "L'enquête n'a pas pris le rapport. Elle est peut-être close.",
+    "page_sent_refused": "L'enquête n'a pas accepté le rapport. Elle est peut-être close.",
     "page_sent_before": (
         "Cet appareil a envoyé son rapport. Un second en dirait plus sur vous : il n'y en a "
         "donc qu'un."
@@ -138,15 +141,19 @@ PAGE = {
     "page_code": "Lire le code qui ajoute le hasard",
     "page_save": "Enregistrer cette page comme fichier",
     "page_again": "Personne suivante",
-    "page_refused": "Cette page ne peut pas servir",
+    "page_refused": "Cette page ne peut pas être utilisée",
     "page_refused_insecure": "La connexion n'est pas chiffrée. Ouvrez le lien avec https.",
-    "page_refused_incomplete": "Le lien n'est pas complet. Rouvrez-le depuis votre invitation.",
+    "page_refused_incomplete": (
+        "Le lien n'est pas complet. Rouvrez-le depuis votre invitation, ou collez-le ici."
+    ),
+    "page_paste": "Lien ou code de votre invitation",
+    "page_take": "Utiliser",
     "page_refused_changed": (
         "Ce n'est pas l'enquête à laquelle vous êtes invité : ses promesses ont changé. Rien "
         "n'a été envoyé. Dites-le à qui vous a invité."
     ),
     "page_no_script": (
         "Cette page a besoin de JavaScript, car c'est votre appareil qui doit ajouter le "
-        "hasard. Sans lui, rien ne peut être envoyé. Demandez le formulaire en papier."
+        "hasard. Sans lui, rien ne peut être envoyé. Demandez le formulaire papier."
     ),
 }

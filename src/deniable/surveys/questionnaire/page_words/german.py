@@ -153,8 +153,11 @@ PAGE = {
         "Die Verbindung ist nicht verschlüsselt. Öffnen Sie den Link mit https."
     ),
     "page_refused_incomplete": (
-        "Der Link ist nicht vollständig. Öffnen Sie ihn noch einmal aus Ihrer Einladung."
+        "Der Link ist nicht vollständig. Öffnen Sie ihn noch einmal aus Ihrer Einladung, oder "
+        "fügen Sie ihn hier ein."
     ),
+    "page_paste": "Link oder Code Ihrer Einladung",
+    "page_take": "Verwenden",
     "page_refused_changed": (
         "Dies ist nicht die Umfrage, zu der Sie eingeladen wurden: Ihre Zusagen wurden "
         "geändert. Nichts wurde gesendet. Bitte sagen Sie es denen, die Sie eingeladen haben."

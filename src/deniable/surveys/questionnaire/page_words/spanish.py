@@ -17,8 +17,8 @@ PAGE = {
     ),
     "page_leaves": "¿Qué sale de este dispositivo?",
     "page_leaves_answer": (
-        "Un informe, después de añadir azar: {number} caracteres, los mismos para toda "
-        "respuesta."
+        "Un informe, después de añadir azar: {number} caracteres, los mismos para "
+        "cualquier respuesta."
     ),
     "page_leaks": "¿Y si el informe se filtra?",
     "page_leaks_answer": (
@@ -35,12 +35,12 @@ PAGE = {
         "muchas personas usan este dispositivo."
     ),
     "page_link_token": (
-        "El anfitrión podría: su invitación se envía con el informe. También él ve solo el "
-        "informe, nunca la respuesta que toca."
+        "El anfitrión podría hacerlo: su invitación se envía con el informe. Pero él ve solo "
+        "el informe, nunca la respuesta que toca."
     ),
     "page_link_pass": (
-        "El anfitrión no, por sus registros: firma su pase sin verlo. Solo quien anote las "
-        "horas y direcciones de las conexiones podría intentarlo."
+        "El anfitrión no puede con sus registros: firma su pase sin verlo. Solo quien anote "
+        "las horas y direcciones de las conexiones podría intentarlo."
     ),
     "page_public": "Se envía tal cual, sin azar.",
     "page_how": "Cómo le protege el azar",
@@ -84,7 +84,7 @@ PAGE = {
         "{odds} como máximo."
     ),
     "page_begin": "Empezar",
-    "page_begin_working": "Llega su pase …",
+    "page_begin_working": "Obteniendo su pase …",
     "page_begin_used": "Esta invitación ya se usó, en otro dispositivo o en otro navegador.",
     "page_begin_closed": "Esta encuesta está cerrada.",
     "page_begin_later": "El servidor no responde. Pulse otra vez Empezar.",
@@ -98,11 +98,11 @@ PAGE = {
     "page_send": "Añadir azar y enviar",
     "page_done": "Gracias",
     "page_sent_waiting": (
-        "El azar está añadido y sus respuestas están olvidadas. El informe sale en un momento "
-        "al azar dentro de un minuto, para que la hora no diga nada. Puede cerrar esta página: "
-        "entonces saldrá cuando la abra otra vez."
+        "Se ha añadido azar y sus respuestas están olvidadas. El informe sale en un momento al "
+        "azar durante el próximo minuto, para que la hora no diga nada. Puede cerrar esta "
+        "página: entonces saldrá cuando la abra otra vez."
     ),
-    "page_sent_sending": "El azar está añadido y sus respuestas están olvidadas. Enviando …",
+    "page_sent_sending": "Se ha añadido azar y sus respuestas están olvidadas. Enviando …",
     "page_sent_later": (
         "El servidor no responde. Sus respuestas están olvidadas. El informe espera en este "
         "dispositivo y saldrá cuando tenga conexión o abra esta página otra vez."
@@ -133,8 +133,10 @@ PAGE = {
     "page_refused": "Esta página no se puede usar",
     "page_refused_insecure": "La conexión no está cifrada. Abra el enlace con https.",
     "page_refused_incomplete": (
-        "El enlace no está completo. Ábralo otra vez desde su invitación."
+        "El enlace no está completo. Ábralo otra vez desde su invitación, o péguelo aquí."
     ),
+    "page_paste": "Enlace o código de su invitación",
+    "page_take": "Usar",
     "page_refused_changed": (
         "Esta no es la encuesta a la que le invitaron: sus promesas han cambiado. No se envió "
         "nada. Dígaselo a quien le invitó."
