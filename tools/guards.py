@@ -4,8 +4,10 @@
 """
 
 import ast
+import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 LONGEST = 400
@@ -14,13 +16,14 @@ LONGEST = 400
 UNLABELLED = frozenset({"utils", "util", "common", "helpers", "helper", "core", "base", "misc"})
 
 # Noise drawn here reaches a release, so it comes from `exact` and from nowhere else.
-NO_RANDOM = ("exact/", "mechanisms/", "ledger/", "release/", "surveys/")
+NO_RANDOM = ("exact/", "mechanisms/", "ledger/", "release/", "surveys/", "streams/co")
 
 # A third-party module and the file or folder (or several) that may import it.
 DRIVERS: dict[str, str | tuple[str, ...]] = {
     "cryptography": (
         "exact/bits.py",
         "ledger/stores/signing_keys.py",
+        "streams/state/sealed_log.py",
         "surveys/collect/passes/",
         "surveys/collect/store/sealing_keys.py",
     ),
@@ -125,7 +128,7 @@ def naming(path: str) -> list[str]:
     ]
 
 
-def mirror(path: str, sources: set[str]) -> list[str]:
+def mirror(path: str, sources: Set[str]) -> list[str]:
     """A test file that mirrors no source.
 
     `exact/test_laplace.py` and `exact/test_laplace_tails.py` stand for `exact/laplace.py`,
@@ -136,20 +139,23 @@ def mirror(path: str, sources: set[str]) -> list[str]:
     test = Path(path)
     if path in UNMIRRORED:
         return []
-    stems = {
-        file.stem.strip("_")  # `__init__` is tested by test_init
-        for file in map(Path, sources)
-        if file.parent == test.parent
-    } | {
-        folder.name
-        for file in map(Path, sources)
-        for folder in file.parents
-        if folder.name and folder.parent == test.parent
-    }
+    stems = _stems(frozenset(sources)).get(test.parent, set())
     subject = test.stem.removeprefix("test_")
     if any(subject == stem or subject.startswith(stem + "_") for stem in stems):
         return []
     return [f"tests/{path} mirrors no source file; name it after what it tests."]
+
+
+@functools.cache
+def _stems(sources: frozenset[str]) -> dict[Path, set[str]]:
+    """For each folder the names that a test beside it may have: its files and folders."""
+    stems = defaultdict(set)
+    for file in map(Path, sources):
+        stems[file.parent].add(file.stem.strip("_"))  # `__init__` is tested by test_init
+        for folder in file.parents:
+            if folder.name:
+                stems[folder.parent].add(folder.name)
+    return stems
 
 
 def phrases(path: str, text: str, listed: Mapping[str, str]) -> list[str]:

@@ -17,7 +17,7 @@ from deniable.public_methods import bind
 
 TYPE_CHECKING = False  # type checkers take it as true; importing `typing` would cost 10 ms
 if TYPE_CHECKING:
-    from deniable import audit, price, surveys
+    from deniable import audit, learn, price, surveys
     from deniable.errors import (
         BudgetExhausted,
         CollectionClosed,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         PlanRefused,
         PrecisionNotReached,
         QuestionPending,
+        SplitterWarning,
         UnboundedColumn,
         Unsupported,
         UsedUp,
@@ -128,10 +129,12 @@ if TYPE_CHECKING:
         variance,
     )
     from deniable.release.certificate.certificate import Certificate
-    from deniable.release.certificate.verification import verify
     from deniable.release.opening import open, protect, rehearse
     from deniable.release.public_session import Session
     from deniable.release.session.release import Release
+    from deniable.streams.bandits.bandit import Bandit
+    from deniable.streams.bandits.simulation import simulate_bandit
+    from deniable.synth.copies.any_certificate import verify
 
 __version__ = "0.1.0"
 
@@ -139,6 +142,7 @@ __all__ = [
     "OLH",
     "OUE",
     "ApproximateLoss",
+    "Bandit",
     "BudgetExhausted",
     "Certificate",
     "CollectionClosed",
@@ -201,6 +205,7 @@ __all__ = [
     "RevealingResponse",
     "Session",
     "SparseVector",
+    "SplitterWarning",
     "SquareWave",
     "Staircase",
     "SubsetSelection",
@@ -221,6 +226,7 @@ __all__ = [
     "histogram",
     "how_many",
     "intercept",
+    "learn",
     "max",
     "mean",
     "median",
@@ -237,6 +243,7 @@ __all__ = [
     "rehearse",
     "reserved",
     "shuffled",
+    "simulate_bandit",
     "slope",
     "stddev",
     "sum",
@@ -247,8 +254,9 @@ __all__ = [
     "without_replacement",
 ]
 
+_ARRAYS = "deniable.release.asking.arrays"
 _ROOMS = {
-    "deniable": ("audit", "price", "surveys"),  # whole rooms
+    "deniable": ("audit", "learn", "price", "surveys"),  # whole rooms
     "deniable.mechanisms": (
         "Laplace",
         "Gaussian",
@@ -320,18 +328,13 @@ _ROOMS = {
     "deniable.release.asking.array_choices": ("median", "mode", "quantile", "quantiles"),
     "deniable.ledger": ("DurableLedger", "Ledger", "MemoryLedger"),
     "deniable.release.certificate.certificate": ("Certificate",),
-    "deniable.release.certificate.verification": ("verify",),
     "deniable.release.opening": ("open", "protect", "rehearse"),
     "deniable.release.public_session": ("Session",),
     "deniable.release.session.release": ("Release",),
-    "deniable.release.asking.arrays": (
-        "count",
-        "histogram",
-        "mean",
-        "stddev",
-        "sum",
-        "variance",
-    ),
+    "deniable.streams.bandits.bandit": ("Bandit",),
+    "deniable.streams.bandits.simulation": ("simulate_bandit",),
+    "deniable.synth.copies.any_certificate": ("verify",),
+    _ARRAYS: ("count", "histogram", "mean", "stddev", "sum", "variance"),
     "deniable.errors": (
         "DeniableError",
         "InvalidParameter",
@@ -354,6 +357,7 @@ _ROOMS = {
         "EngineFailed",
         "FrameWarning",
         "LedgerWarning",
+        "SplitterWarning",
         "Unsupported",
         "UsedUp",
         "InvalidStoppingRule",
@@ -364,6 +368,11 @@ _ROOMS = {
 bind("Release.plot", lambda: import_module("deniable.figures.releases").bars)
 bind("TableCopy.plot", lambda: import_module("deniable.figures.copies").errors)
 bind("Session.copy", lambda: import_module("deniable.synth.copies.copy_run").release_copy)
+bind("WatchedSteps.plot", lambda: import_module("deniable.figures.streams").watched)
+bind("Session.counter", lambda: import_module("deniable.streams.counters.counter").open_counter)
+bind("Session.watch", lambda: import_module("deniable.streams.watching.watch").open_watch)
+_RELATED = "deniable.synth.copies.related_copies"
+bind("Session.copy_related", lambda: import_module(_RELATED).release_related)
 _CROSSTABS = "deniable.synth.crosstabs.crosstab_release"
 bind("Session.crosstabs", lambda: import_module(_CROSSTABS).release_crosstabs)
 

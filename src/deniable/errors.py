@@ -25,6 +25,7 @@
 
     FrameWarning (UserWarning)          values chose the types of a frame, or they do not fit
     LedgerWarning (UserWarning)         another session holds the ledger, and this one waits
+    SplitterWarning (UserWarning)       a clone is fitted on rows that a splitter chose
 
 A message says what is wrong, why, and how to fix it. Parameters are public, so messages about
 them quote the value. Messages about data never quote a value.
@@ -131,6 +132,10 @@ class FrameWarning(UserWarning):
 
 class LedgerWarning(UserWarning):
     """Another session holds the ledger. This one waits for it."""
+
+
+class SplitterWarning(UserWarning):
+    """A clone is fitted in a loop of another library, whose splitter may move other rows."""
 
 
 class EngineFailed(DeniableError):

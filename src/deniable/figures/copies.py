@@ -1,16 +1,20 @@
-"""The figure of a private copy: how far each pair of its columns is from the table."""
+"""The figure of a private copy: the error of each pair of columns, and bars of each column."""
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from deniable.figures.canvas import canvas
+from deniable.synth.copies.measuring import MeasuredTable
 from deniable.synth.copies.table_copy import TableCopy
 
+_ACROSS = 5  # columns whose bars stand side by side
 _NUMBERED = 12  # up to this many columns, errors are written into the cells
 
 
 def errors(copy: TableCopy) -> Figure:
-    """A matrix of the scored pairs: dark cells are far from the table. Empty: not scored.
+    """A matrix of the scored pairs, and bars of every column: the copy's rows in each cell
+    beside the noisy measurement.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
@@ -18,14 +22,30 @@ def errors(copy: TableCopy) -> Figure:
     >>> figure = errors(dp.protect(people, epsilon=1, delta=1e-6).copy(epsilon=1))
     """
     names = list(copy.plan.columns)
+    single = {one.columns[0]: one for one in copy.measured if len(one.columns) == 1}
+    side = 2.4 + 0.35 * len(names)
+    lines = -(-len(single) // _ACROSS)
+    about = f"Errors of a copy of {copy.plan.table.name}"
+    figure, axes = canvas(about, x="", y="", size=(max(7.0, side + 0.8), side + 1.5 * lines))
+    grid = figure.add_gridspec(2, 1, height_ratios=[side, 1.5 * lines])
+    axes.set_subplotspec(grid[0])
+    _draw_matrix(figure, axes, copy, names)
+    below = grid[1].subgridspec(lines, _ACROSS)
+    for place, (name, measured) in enumerate(single.items()):
+        own = figure.add_subplot(below[place // _ACROSS, place % _ACROSS])
+        _draw_bars(own, name, measured, copy)
+    told = "bars: rows of the copy in each cell; points: the noisy measurements"
+    figure.supxlabel(told, fontsize=7)
+    return figure
+
+
+def _draw_matrix(figure: Figure, axes: Axes, copy: TableCopy, names: list[str]) -> None:
+    """Dark cells are far from the table. Empty: not scored."""
     matrix = np.full((len(names), len(names)), np.nan)
     for one in copy.scorecard.errors:
         if len(one.columns) <= 2:
             places = names.index(one.columns[0]), names.index(one.columns[-1])
             matrix[places] = matrix[places[::-1]] = one.error
-    side = 2.4 + 0.35 * len(names)
-    about = f"Errors of a copy of {copy.plan.table.name}"
-    figure, axes = canvas(about, x="", y="", size=(side + 0.8, side))
     image = axes.imshow(matrix, cmap="Blues", vmin=0.0)
     figure.colorbar(image, ax=axes, label="0: equal, 2: nothing in common")
     axes.set_xticks(range(len(names)), names, rotation=90)
@@ -37,4 +57,15 @@ def errors(copy: TableCopy) -> Figure:
             colour = "white" if error > middle else "black"
             text = f"{error:.2f}"
             axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=7)
-    return figure
+
+
+def _draw_bars(axes: Axes, name: str, measured: MeasuredTable, copy: TableCopy) -> None:
+    """The rows of the copy in each cell of a column, scaled to the table, as bars; the noisy
+    measurements as points."""
+    places = np.arange(measured.counts.size)
+    scale = max(copy.total, 0.0) / max(1, len(copy))
+    axes.bar(places, copy.count_cells(name) * scale, color="tab:blue", alpha=0.6, label="copy")
+    axes.plot(places, measured.counts, "k.", markersize=3, label="measured")
+    axes.set_title(name, fontsize=7)
+    axes.tick_params(labelsize=5)
+    axes.set_xticks([])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from deniable.figures import architecture, density, losses, price, quantiles, surveys
+from deniable.figures import architecture, density, losses, price, quantiles, streams, surveys
 from deniable.figures.canvas import save
 from deniable.mechanisms import RandomizedResponse
 from deniable.privacy import GaussianLoss, PureLoss
@@ -41,6 +41,8 @@ FIGURES: Mapping[str, Callable[[], Figure]] = {
             "asked directly": None,
         }
     ),
+    "clinic-year": lambda: streams.watched(streams.clinic_year(), streams.clinic_truth()),
+    "bandits": streams.regret,
     "survey-designs": lambda: surveys.designs_by_answers(1),
 }
 

@@ -1,6 +1,6 @@
 """The session that an analyst uses: the door, plus SQL, the builder, parts and profiles."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -14,7 +14,12 @@ from deniable.query.plan.plan import KeyValue
 from deniable.query.planner.explain import Branch
 from deniable.release.asking.builder_steps import BuiltQuestion
 from deniable.release.asking.stages import explain_question, release_question
-from deniable.release.session.ask_options import AskOptions, with_names
+from deniable.release.session.ask_options import (
+    AskOptions,
+    CopyOptions,
+    StreamOptions,
+    with_names,
+)
 from deniable.release.session.door import Door
 from deniable.release.session.engine_run import Engine
 from deniable.release.session.release import Release
@@ -152,22 +157,19 @@ class Session(Door):
         *,
         epsilon: Number,
         delta: Number | None = None,
-        columns: Sequence[str] | None = None,
-        cuts: Mapping[str, Sequence[Any]] | None = None,
-        workload: Sequence[Sequence[str]] | None = None,
-        rows: int | None = None,
-        method: str = "auto",
-        keys_epsilon: Number | None = None,
-        missing: bool = True,
-        confidence: Number = 0.95,
+        progress: Callable[[float], None] | None = None,
         explain: bool = False,
+        **options: Unpack[CopyOptions],
     ) -> Any:
         """A private copy of a table: rows that look like its rows, with a scorecard.
 
-        Numbers are cut at private quantiles, or at public `cuts`. `keys_epsilon`, in addition,
-        finds frequent keys of texts. `workload` names the tables that are scored: all pairs
-        unless given. The copy has about as many rows as the table, or `rows`. If not
-        `missing`, rows with NULL or undeclared values are left out. `explain` spends nothing.
+        Numbers are cut at private quantiles, or at public `cuts`; so are days, inside of
+        `dates`. `keys_epsilon`, in addition, finds frequent keys of texts. `workload` names the
+        tables that matter and are scored, maybe with weights: all pairs unless given. `method`
+        is "mst", "aim" or "auto". The copy has about as many rows as the table, or `rows`.
+        `depends` says which columns follow from others, `impossible` which values never occur
+        together. If not `missing`, rows with NULL or undeclared values are left out. `progress`
+        is told the share that is done. `explain` spends nothing.
 
         >>> import deniable as dp
         >>> import pyarrow as pa
@@ -176,21 +178,110 @@ class Session(Door):
         >>> len(data.copy(epsilon=2, rows=100))
         100
         """
-        return implementation("Session.copy")(
-            self,
-            table,
-            epsilon=epsilon,
-            delta=delta,
-            columns=columns,
-            cuts=cuts,
-            workload=workload,
-            rows=rows,
-            method=method,
-            keys_epsilon=keys_epsilon,
-            missing=missing,
-            confidence=confidence,
-            explain=explain,
+        price = {"epsilon": epsilon, "delta": delta, "progress": progress}
+        copy = implementation("Session.copy")
+        return copy(self, table, explain=explain, **price, **options)
+
+    def copy_related(
+        self,
+        parent: str,
+        child: str,
+        *,
+        epsilon: Number,
+        delta: Number | None = None,
+        explain: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Copies of two tables of one privacy unit, such as patients and their visits.
+
+        The copied children belong to the copied parents, by a made-up key. How children of one
+        parent depend on each other is lost. Each table gets half of the price. `cuts`, `dates`,
+        `method`, `missing` and `confidence` are those of `copy`.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> from deniable.policy import Policy, Table
+        >>> from deniable.release.session.connecting import connect
+        >>> people = pa.table({"id": [1, 2], "old": [True, False]})
+        >>> visits = pa.table({"id": [1, 1], "new": [True, False]})
+        >>> limits = {"unit": "id", "max_groups_per_unit": 2}
+        >>> tables = [
+        ...     Table("people", people, **limits, max_rows_per_unit_per_group=1),
+        ...     Table("visits", visits, **limits, max_rows_per_unit_per_group=2),
+        ... ]
+        >>> with connect(Policy(tables, epsilon=1, delta=1e-6), Session) as data:
+        ...     both = data.copy_related("people", "visits", epsilon=1)
+        >>> both.children.column_names
+        ['id', 'new']
+        """
+        return implementation("Session.copy_related")(
+            self, parent, child, epsilon=epsilon, delta=delta, explain=explain, **options
         )
+
+    def counter(
+        self,
+        name: str,
+        *,
+        horizon: int | None = None,
+        person: str | None = None,
+        bounds: tuple[Number, Number] = (0, 1),
+        grid: Number = 1,
+        table: str | None = None,
+        **options: Unpack[StreamOptions],
+    ) -> Any:
+        """A count or bounded sum over time. It is charged once, and read as often as one likes.
+
+        `horizon` is the number of steps, such as days. The price is `epsilon` (and `delta`) or
+        `rho`, for all of them together. What is protected is one event; or, with `per_person`,
+        all events of a `person`, of which that many count in the counter's life. `window` shows
+        the sum of the last steps instead of all. `bounds` and `grid` are those of the values
+        that are added. The same name opens the same counter again, after a restart too.
+        `explain` spends nothing.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> data = dp.protect(pa.table({"x": [1]}), epsilon=1, delta=1e-6)
+        >>> visits = data.counter("visits", horizon=365, epsilon=1)
+        >>> visits.add(times=40)
+        >>> visits.step().margin, visits.read(1) == visits.read()
+        (17, True)
+        """
+        events = {"horizon": horizon, "person": person, "bounds": bounds, "grid": grid}
+        make = implementation("Session.counter")
+        return make(self, name, table=table, **events, **options)
+
+    def watch(
+        self,
+        question: str,
+        *,
+        until: Any,
+        since: Any = None,
+        every: str | int = "day",
+        name: str | None = None,
+        wait: int = 0,
+        **options: Unpack[StreamOptions],
+    ) -> Any:
+        """A standing question about a table that grows: a number every day, or week.
+
+        `question` counts rows or sums a column by one column of dates. Steps are `every` day,
+        "week" or number of days, from `since` (today) `until` a last day. All of them are
+        charged now, together; the price and other options are those of `counter`. A step is
+        read once, `wait` days after it is over; what comes to the table later does not count.
+        If the table protects persons, `per_person` rows of each count in all steps together.
+        The same name (or question) opens the same watch again. `explain` spends nothing.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> from datetime import date
+        >>> visits = pa.table({"day": [date(2026, 1, 1)] * 40 + [date(2026, 1, 2)] * 50})
+        >>> data = dp.protect(visits, name="visits", epsilon=1, delta=1e-6)
+        >>> text, days = "SELECT day, COUNT(*) FROM visits GROUP BY day", "2026-12-31"
+        >>> daily = data.watch(text, since="2026-01-01", until=days, epsilon=1)
+        >>> [row["day"].isoformat() for row in daily.read(through="2026-01-02").rows()]
+        ['2026-01-01', '2026-01-02']
+        """
+        steps = {"until": until, "since": since, "every": every, "wait": wait}
+        return implementation("Session.watch")(self, question, name=name, **steps, **options)
 
     def partition(
         self, column: str, keys: Sequence[KeyValue], *, table: str | None = None

@@ -5,23 +5,51 @@ import random
 import numpy as np
 import pytest
 
+from deniable.engines.handover.exact_groups import JointCells
 from deniable.mechanisms import Exponential
-from deniable.query.plan.plan import TableDistance
-from deniable.release.answer.cell_places import PlacedCells
-from deniable.release.answer.distances import MOST_ROWS, choose_tree, measure_distance
+from deniable.query.plan.plan import Distances, TableDistance
+from deniable.release.answer.distances import choose_tree, measure_distance
 
 SCALE = 1024
 
 
 def cells(counts):
+    """The joint cells of one column with these counts."""
     filled = np.flatnonzero(counts)
-    zeros = np.zeros(filled.size, np.int64)
-    return PlacedCells(zeros, filled, np.asarray(counts)[filled])
+    return JointCells(
+        filled[:, None].astype(np.int32), np.asarray(counts)[filled], (len(counts),)
+    )
+
+
+def measured(table, joint, sizes):
+    mechanism = Exponential(epsilon=1)
+    return measure_distance(
+        table, Distances((), "", (table,), SCALE, mechanism, "", sizes), joint
+    )
 
 
 def test_a_distance_is_exact():
-    table = TableDistance("a, b", "", (1000, 0, 3 * SCALE), (0, 1))
-    assert measure_distance(table, SCALE, cells([2, 0, 1])) == 1048 + 2 * SCALE
+    table = TableDistance("a", (0,), (1000, 0, 3 * SCALE), (0, 1))
+    assert measured(table, cells([2, 0, 1]), (3,)) == 1048 + 2 * SCALE
+    heavy = TableDistance("a", (0,), table.model, weight=3, bias=48)
+    assert measured(heavy, cells([2, 0, 1]), (3,)) == 3 * (1048 + 2 * SCALE) - 48
+
+
+def test_tables_are_added_up_from_joint_cells():
+    joint = JointCells(
+        np.array([[0, 1, 1], [1, 0, 2], [1, 1, 1]], np.int32), np.array([5, 7, 2]), (2, 2, 3)
+    )
+    sizes = joint.sizes
+    wanted = {
+        (0,): [5, 9],
+        (1, 0): [0, 7, 5, 2],
+        (0, 2): [0, 5, 0, 0, 2, 7],
+    }
+    for columns, counts in wanted.items():
+        model = tuple(SCALE * count for count in counts)
+        assert measured(TableDistance("", columns, model), joint, sizes) == 0
+    merged = TableDistance("", (0, 2), (5 * SCALE, 9 * SCALE), places=(0, 0, 0, 1, 1, 1))
+    assert measured(merged, joint, sizes) == 0
 
 
 @pytest.mark.parametrize(("rows", "times"), [(1, 1), (4, 1), (4, 2)])
@@ -38,19 +66,27 @@ def test_a_unit_moves_a_distance_by_its_rows(size, rows, times):
             right[dice.randrange(count)] += 1
             if times == 2:
                 left[dice.randrange(count)] += 1
-        table = TableDistance("a, b", "", model, (0, 1))
-        apart = abs(
-            measure_distance(table, SCALE, cells(left))
-            - measure_distance(table, SCALE, cells(right))
-        )
-        assert apart <= times * rows * SCALE
-        farthest = max(farthest, apart)
+        weight = dice.choice([1, 3])
+        table = TableDistance("a", (0,), model, (0, 1), weight=weight, bias=dice.randint(0, 99))
+        both = [measured(table, cells(own), (count,)) for own in (left, right)]
+        apart = abs(both[0] - both[1])
+        assert apart <= times * rows * SCALE * weight
+        farthest = max(farthest, apart / weight)
     assert farthest > 0.6 * times * rows * SCALE
 
 
 def test_huge_counts_are_cut_and_nothing_fails():
-    table = TableDistance("a", "", (0, 0), (0, 0))
-    assert measure_distance(table, SCALE, cells([2**53, 0])) == SCALE * MOST_ROWS
+    table = TableDistance("a", (0,), (0, 0))
+    assert measured(table, cells([2**53, 0]), (2,)) == SCALE * 2**40
+
+
+def test_counts_of_other_lengths_are_cut_or_filled():
+    """A count is never spread over several cells of a model: a row would move all of them."""
+    wide = TableDistance("a", (0,), (0,) * 1000)
+    assert measured(wide, cells([7]), (1000,)) == 7 * SCALE
+    assert measured(TableDistance("a", (0,), (0,)), cells([7, 5]), (1,)) == 7 * SCALE
+    placed = TableDistance("a", (0,), (0,), places=(0, 0))
+    assert measured(placed, cells([7, 5, 3]), (2,)) == 12 * SCALE
 
 
 def test_a_chosen_tree_connects_all_columns():

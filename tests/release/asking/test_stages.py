@@ -12,6 +12,8 @@ from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
 from deniable.release.public_session import Session
 
+pytestmark = pytest.mark.usefixtures("plans_checked_once")
+
 ROWS = 20_000
 COSTS = np.random.default_rng(5).lognormal(3, 1, ROWS)
 SUM = "SELECT SUM(cost) AS total FROM data"
@@ -39,7 +41,9 @@ def test_both_steps_go_through_the_one_door(costs, monkeypatch):
     plans = []
     door = type(costs)._run
     monkeypatch.setattr(
-        type(costs), "_run", lambda self, ready: plans.append(ready.plan) or door(self, ready)
+        type(costs),
+        "_run",
+        lambda self, ready, **more: plans.append(ready.plan) or door(self, ready, **more),
     )
     costs.sql(SUM, epsilon=1, bounds=["cost"])
     assert [float(one.epsilon) for one in plans] == [0.2, 0.8]

@@ -10,6 +10,8 @@ import deniable as dp
 from deniable.errors import BudgetExhausted, InvalidParameter
 from deniable.release.profile.profile_plans import plan_profile
 
+pytestmark = pytest.mark.usefixtures("plans_checked_once")
+
 ROWS = 6000
 RNG = np.random.default_rng(11)
 FRAME = pa.table(

@@ -10,6 +10,7 @@ import json
 import math
 import random
 import re
+from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
@@ -17,10 +18,12 @@ import pytest
 
 import deniable as dp
 from deniable.engines.handover.plan_runner import PlanRunner
+from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
 from deniable.errors import EngineFailed, InvalidQuery
 from deniable.ledger import MemoryLedger
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
+from deniable.query.plan.plan import Distances
 from deniable.query.planner.planner import plan
 from deniable.release.answer import choices, formatting, record
 from deniable.release.answer.answer_table import Answer, column_names
@@ -286,3 +289,22 @@ def test_answers_beyond_the_integers_of_doubles_are_printed():
     far = {"x": pa.array([2**60] * 100, pa.int64())}
     top = ask(far, "MAX(x) AS m FROM data", bounds={"x": (2**60, 2**60 + 10**6)})
     assert pa.types.is_floating(top.to_arrow()["m"].type)
+
+
+def test_kept_counts_are_found_by_all_that_they_depend_on():
+    """On some engines two texts differ in their parameters alone."""
+    distances = Distances((), "", (), 1, None, "SELECT 1", (2, 3))
+    asked = replace(
+        plan(parse(f"SELECT {QUESTIONS[0]}"), policy(), epsilon=1), distances=distances
+    )
+
+    def key(more=(), sizes=(2, 3), **changes):
+        joint = WrittenStatement(**{"kind": "joint", "name": "", "sql": "x", **changes})
+        own = replace(asked, distances=replace(distances, sizes=sizes))
+        return engine_run.joint_key(WrittenPlan(own, (joint, *more)))
+
+    known = {key(), key(parameters={"t0": "a"}), key(parameters={"t0": "b"}), key(sizes=(2, 2))}
+    assert len({*known, key(sql="y"), key(before="z")}) == 6
+    assert key() == key()
+    assert key(more=[WrittenStatement("cells", "n", "x")]) is None
+    assert engine_run.joint_key(WrittenPlan(replace(asked, distances=None), ())) is None

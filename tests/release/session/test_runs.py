@@ -134,7 +134,7 @@ def test_bounds_that_were_not_used_leave_one_charge(costs, good, monkeypatch):
     """The engine fails in the first step, or in the second."""
     run, calls = type(costs)._run, []
 
-    def fail(self, plan):
+    def fail(self, plan, kept=None):
         calls.append(plan)
         return run(self, plan) if len(calls) <= good else EngineFailed("beef")
 

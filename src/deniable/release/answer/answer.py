@@ -67,8 +67,10 @@ _WHOLE_BELOW = 2.0**53  # from here on, a double cannot represent every whole nu
 
 def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answer:
     """The noisy answer to a plan, from the engine's integers: all at once, or in batches."""
+    if plan.distances is not None:
+        return _tell_distances(plan, exact)
     groups = form_groups(plan, exact)
-    chosen, told = draw_choices(plan, groups), draw_distances(plan, groups.cells)
+    chosen = draw_choices(plan, groups)
     noisy = _add_noise(plan, groups) | chosen.values
     used = _used_keys(plan)
     keys = tuple(
@@ -79,9 +81,6 @@ def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answe
     for output, (name, margin_name) in zip(plan.outputs, column_names(plan), strict=True):
         if isinstance(output.node, KeyColumn):
             columns[name] = groups.keys[output.node.place]
-            continue
-        if isinstance(output.node, Told):
-            columns[name] = pa.array([told[output.node.name]], type=pa.int64())
             continue
         if output.kind != "number":
             values = np.broadcast_to(evaluate(output.node, noisy, keys), (groups.count,))
@@ -97,6 +96,23 @@ def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answe
     if plan.having is not None or plan.order or plan.limit is not None:
         table = table.take(pa.array(_select_groups(plan, noisy, keys, groups.count)))
     return Answer(table, margin_columns(plan))
+
+
+def _tell_distances(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answer:
+    """The answer of a plan that measures distances, or chooses by them: one row."""
+    whole = exact if isinstance(exact, ExactGroups) else ExactGroups.join(exact)
+    assert whole.joint is not None
+    told = draw_distances(plan, whole.joint)
+    names = [
+        (name, output.node)
+        for output, (name, _) in zip(plan.outputs, column_names(plan), strict=True)
+    ]
+    columns = {
+        name: pa.array([told[node.name]], type=pa.int64())
+        for name, node in names
+        if isinstance(node, Told)
+    }
+    return Answer(pa.table(columns), margin_columns(plan))
 
 
 def _add_noise(plan: Plan, groups: Groups) -> dict[str, Values]:

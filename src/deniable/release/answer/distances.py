@@ -4,26 +4,24 @@ Every distance is a whole number. A count beyond the limit is cut to it, which m
 no further apart. So a unit moves a distance by no more than the plan states.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from deniable.engines.handover.exact_groups import JointCells
 from deniable.mechanisms import Exponential, Gaussian
-from deniable.query.plan.plan import Plan, TableDistance
-from deniable.release.answer.cell_places import PlacedCells
+from deniable.query.plan.plan import Distances, Plan, TableDistance
 
-MOST_ROWS = 1 << 40  # in one cell, so that sums of scaled counts fit into 64 bits
+_LARGEST = 1 << 62  # of a distance
+_MOST = 1 << 40  # rows in one cell, so that sums of scaled counts fit into 64 bits
 
 
-def draw_distances(plan: Plan, cells: Mapping[str, PlacedCells]) -> dict[str, int]:
+def draw_distances(plan: Plan, joint: JointCells) -> dict[str, int]:
     """What the distances of a plan release, by name."""
     distances = plan.distances
-    if distances is None:
-        return {}
-    exact = [
-        measure_distance(table, distances.scale, cells[table.name])
-        for table in distances.tables
-    ]
+    assert distances is not None
+    exact = [measure_distance(table, distances, joint) for table in distances.tables]
     mechanism = distances.mechanism
     if isinstance(mechanism, Gaussian):
         noisy = mechanism.release(np.array(exact, dtype=np.int64))
@@ -34,13 +32,26 @@ def draw_distances(plan: Plan, cells: Mapping[str, PlacedCells]) -> dict[str, in
     return dict(zip(distances.names, drawn, strict=False))
 
 
-def measure_distance(table: TableDistance, scale: int, cells: PlacedCells) -> int:
-    """The sum over cells of |scale * count - model|, exactly."""
-    counts = np.zeros(len(table.model), dtype=np.int64)
-    places = np.array(table.places or range(len(table.model)), dtype=np.int64)
-    np.add.at(counts, places[cells.cell], np.minimum(cells.count, MOST_ROWS))
-    apart = np.abs(scale * np.minimum(counts, MOST_ROWS) - np.array(table.model))
-    return min(int(sum(apart.tolist())), 1 << 62)
+def measure_distance(table: TableDistance, distances: Distances, joint: JointCells) -> int:
+    """The weighted sum over cells of |scale * count - model|, less the bias, exactly."""
+    counts = _of_length(joint.table(table.columns), len(table.places or table.model))
+    if table.places:
+        merged = np.zeros(len(table.model), dtype=np.int64)
+        np.add.at(merged, np.array(table.places, dtype=np.int64), counts)
+        counts = merged
+    apart = np.abs(distances.scale * np.minimum(counts, _MOST) - np.array(table.model))
+    far = min(int(sum(apart.tolist())), 1 << 62)
+    return max(-_LARGEST, min(table.weight * far - table.bias, _LARGEST))
+
+
+def _of_length(counts: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+    """As many counts as the model has cells, whatever was counted: the rest is cut off, or 0.
+    So a unit moves no count further, and no two shapes are spread over each other."""
+    if len(counts) == length:
+        return counts
+    fitted = np.zeros(length, dtype=np.int64)
+    fitted[: len(counts)] = counts[:length]
+    return fitted
 
 
 def choose_tree(

@@ -46,9 +46,7 @@ def saturate(plan: Plan, exact: ExactGroups) -> ExactGroups:
 def cell_numbers(plan: Plan) -> Mapping[str, int]:
     """How many cells each statement has that counts cells."""
     own = {block.features[0]: len(block.features) for block in plan.blocks if block.sql}
-    tables = () if plan.distances is None else plan.distances.tables
-    far = {table.name: table.cells for table in tables}
-    return own | {choice.name: choice.cells for choice in plan.choices} | far
+    return own | {choice.name: choice.cells for choice in plan.choices}
 
 
 def limit_rows(counts: NDArray[np.int64]) -> NDArray[np.int64]:

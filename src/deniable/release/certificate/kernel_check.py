@@ -29,14 +29,15 @@ class KernelCheck:
     verdict: KernelVerdict
 
     @classmethod
-    def of(cls, plan: Plan, policy: Policy) -> "KernelCheck":
+    def of(cls, plan: Plan, policy: Policy, *, withheld: bool = False) -> "KernelCheck":
         """Asks the kernel about a plan. Raises `PlanRefused` if it does not agree.
 
         The kernel cannot see the other parts of a partition. So the expression that tells the
-        part of a row is compared here with the one in the partition's name.
+        part of a row is compared here with the one in the partition's name. With `withheld`, no
+        group is shown, so that keys may be private without a threshold.
         """
         facts = facts_about(plan, policy)
-        verdict = check_plan(plan, facts)
+        verdict = check_plan(plan, facts, withheld=withheld)
         table = policy.tables[plan.table]
         if verdict.readings != tuple(
             (name, part_reading(table, name)) for name, _ in plan.part

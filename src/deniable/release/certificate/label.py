@@ -116,6 +116,14 @@ def _describe_strength(
     return tuple(lines)
 
 
+def describe_strength(
+    epsilon: Fraction, delta: Fraction
+) -> tuple[tuple[str, ...], tuple[tuple[Fraction, Fraction], ...]]:
+    """What a price means for one unit, in words; and what guesses can become."""
+    guesses = tuple((before, _posterior(epsilon, delta, before)) for before in GUESSES)
+    return _describe_strength(epsilon, delta, guesses), guesses
+
+
 def _describe_cap(
     cap: Mapping[str, Any], epsilon: Fraction, delta: Fraction
 ) -> tuple[str, ...]:

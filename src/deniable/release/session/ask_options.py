@@ -44,3 +44,31 @@ class AskOptions(TypedDict):
     weights: NotRequired[Mapping[str, Number] | None]
     nonnegative: NotRequired[bool]
     other: NotRequired[bool]
+
+
+class StreamOptions(TypedDict):
+    """The price of a counter or a watch, whom it protects, and what it shows."""
+
+    epsilon: NotRequired[Number | None]
+    delta: NotRequired[Number | None]
+    rho: NotRequired[Number | None]  # instead of epsilon
+    per_person: NotRequired[int | None]
+    window: NotRequired[int | None]
+    confidence: NotRequired[Number]
+    explain: NotRequired[bool]
+
+
+class CopyOptions(TypedDict):
+    """The keyword arguments of `copy`, beside its price."""
+
+    columns: NotRequired[Sequence[str] | None]
+    cuts: NotRequired[Mapping[str, Sequence[Any]] | None]  # public cuts of numbers and days
+    dates: NotRequired[Mapping[str, Sequence[Any]] | None]  # ranges of days
+    workload: NotRequired[Sequence[Sequence[str]] | Mapping[tuple[str, ...], Number] | None]
+    rows: NotRequired[int | None]
+    method: NotRequired[str]  # "auto", "mst" or "aim"
+    keys_epsilon: NotRequired[Number | None]
+    depends: NotRequired[Mapping[str, tuple[str, Mapping[Any, Any]]] | None]
+    impossible: NotRequired[Sequence[Mapping[str, Any]] | None]
+    missing: NotRequired[bool]
+    confidence: NotRequired[Number]

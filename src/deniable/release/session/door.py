@@ -26,7 +26,13 @@ from deniable.query.plan.plan import Plan
 from deniable.query.planner.request import make_plan
 from deniable.release.answer.answer_table import Answer
 from deniable.release.session.ask_options import AskOptions, with_names
-from deniable.release.session.engine_run import Engine, run, runs_plan_text
+from deniable.release.session.engine_run import (
+    Engine,
+    KeptCounts,
+    measure,
+    run,
+    runs_plan_text,
+)
 from deniable.release.session.plan_check import check_plan, check_same_text
 from deniable.release.session.release import Release
 from deniable.release.session.release_records import (
@@ -36,6 +42,7 @@ from deniable.release.session.release_records import (
     write_receipt,
 )
 from deniable.release.session.runs import RecalledRun, Run, StepDoor
+from deniable.release.session.stream_door import StreamDoor
 from deniable.release.session.table_part import TablePart
 
 
@@ -113,7 +120,7 @@ class Door:
             raise InvalidParameter(
                 f"release_all() takes a list of Plans; got {type(plans).__name__}."
             )
-        ready = [self._prepare(plan) for plan in plans]
+        ready = [_prepare(self, plan) for plan in plans]
         tables = [name for plan in plans for name in (*plan.tables, *plan.public)]
         entries = self._ledger.reserve_all(
             plans,
@@ -147,8 +154,10 @@ class Door:
         """The rows that this session is about."""
         return self._records.rows
 
-    def _run(self, written: WrittenPlan) -> Answer | BaseException:
-        return run(self._engine, written, self._log)
+    def _run(
+        self, written: WrittenPlan, kept: KeptCounts | None = None
+    ) -> Answer | BaseException:
+        return run(self._engine, written, self._log, kept)
 
     def _run_and_settle(self, entry: Entry, plan: Plan, written: WrittenPlan) -> Release:
         """Runs a charged plan, adds noise, settles the charge and hands the answer over."""
@@ -243,7 +252,7 @@ class Door:
     def _open_run(
         self, reserved: ReservedRun, question: str | None
     ) -> AbstractContextManager[Run]:
-        door = StepDoor(self.plan, self._prepare, self._run)
+        door = StepDoor(self.plan, partial(_prepare, self), partial(self._run, kept={}))
         return Run(door, self._records, reserved, question).ended()
 
     def _record_failure(self, entry: Entry, failure: BaseException) -> BaseException:
@@ -272,10 +281,9 @@ class Door:
             check_same_text(written)
         return written
 
-    def _prepare(self, plan: Plan) -> WrittenPlan:
-        """The final text of a plan, which will run. Refuses what may not or cannot be run."""
-        self._check(plan)
-        return self._write(plan)
+    def check(self, plan: Plan) -> None:
+        """Refuses a plan that may not or cannot be run. Nothing is spent or read."""
+        _prepare(self, plan)
 
     def describe_check(self, plan: Plan) -> str:
         """What the kernel derives about a plan, in words. Refuses a plan that it refuses."""
@@ -327,3 +335,16 @@ class Door:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("A session cannot be pickled: it holds data and a signing key.")
+
+
+def _prepare(door: Door, plan: Plan) -> WrittenPlan:
+    """The final text of a plan, which will run. Refuses what may not or cannot be run."""
+    door._check(plan)
+    return door._write(plan)
+
+
+def stream_door(door: Door) -> StreamDoor:
+    """What a stream needs of its session: one charge, steps in the ledger, and plans whose
+    integers go to the stream's own noise."""
+    run = partial(measure, door._engine, log_file=door._log)
+    return StreamDoor(door.policy, door.rows, door._records, door._write, run)

@@ -7,10 +7,10 @@ The owner's log has the kind of failure, under the reference number.
 
 import logging
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.engines.handover.withheld import Withheld
@@ -22,6 +22,8 @@ from deniable.release.answer.answer_table import Answer
 from deniable.release.session.owner_log import log_to
 
 log = logging.getLogger("deniable.engine")
+T = TypeVar("T")
+KeptCounts: TypeAlias = dict[tuple[object, ...], Withheld[ExactGroups]]  # joint cells
 
 
 class Engine(Protocol):
@@ -60,12 +62,33 @@ def runs_plan_text(engine: Engine) -> bool:
 
 
 def run(
-    engine: Engine, written: WrittenPlan, log_file: Path | None = None
+    engine: Engine,
+    written: WrittenPlan,
+    log_file: Path | None = None,
+    kept: KeptCounts | None = None,
 ) -> Answer | BaseException:
-    """The noisy answer to a plan; or the exception to raise, which has no context."""
+    """The noisy answer to a plan; or the exception to raise, which has no context. Joint cells
+    that were counted before, in the same run, are in `kept`, and are not counted again."""
+    draw = partial(draw_answer, written.plan)
+    return _handed_over(lambda: _run_engine(engine, written, kept).reveal_to(draw), log_file)
+
+
+def measure(
+    engine: Engine,
+    written: WrittenPlan,
+    step: Callable[[ExactGroups], T],
+    log_file: Path | None,
+) -> T | BaseException:
+    """What a step makes of the exact integers, such as noisy ones; or the exception to raise.
+
+    The step is total: whatever the integers are, it returns."""
+    return _handed_over(lambda: engine.run(written).reveal_to(step), log_file)
+
+
+def _handed_over(work: Callable[[], T], log_file: Path | None) -> T | BaseException:
     with log_to(log_file):
         try:
-            return _run_engine(engine, written).reveal_to(partial(draw_answer, written.plan))
+            return work()
         except EngineFailed as failure:
             return EngineFailed(failure.reference)
         except (KeyboardInterrupt, SystemExit) as halt:
@@ -76,8 +99,25 @@ def run(
             return EngineFailed(reference)
 
 
-def _run_engine(engine: Engine, written: WrittenPlan) -> Withheld[Any]:
+def _run_engine(engine: Engine, written: WrittenPlan, kept: KeptCounts | None) -> Withheld[Any]:
     """In batches if possible; all at once if there are cells, which belong to any batch."""
+    joint = None if kept is None else joint_key(written)
+    if kept is not None and joint is not None:
+        if joint not in kept:
+            kept[joint] = engine.run(written)
+        return kept[joint]
     if isinstance(engine, StreamsGroups) and len(written.statements) == 1:
         return engine.stream(written)
     return engine.run(written)
+
+
+def joint_key(written: WrittenPlan) -> tuple[object, ...] | None:
+    """All that the counts of joint cells depend on: their statement as the kernel reads it and
+    as the engine runs it, with its parameters, and the numbers of cells to which they are cut.
+    None if a plan has no such statement, or others too."""
+    distances = written.plan.distances
+    if distances is None or [one.kind for one in written.statements] != ["joint"]:
+        return None
+    (one,) = written.statements
+    given = repr(sorted(one.parameters.items()))
+    return str(distances.sql), tuple(distances.sizes), one.before, one.sql, given
