@@ -203,9 +203,11 @@ def test_having_order_and_limit_see_noisy_values_only():
 
 def test_columns_and_their_types():
     table = grouped([1, 2, 3])
-    assert table.column_names == ["ward", "n", "n_margin"]
-    assert [str(one) for one in table.schema.types] == ["string", "int64", "int64"]
+    assert table.column_names == ["ward", "n", "n_margin", "n_low", "n_high"]
+    assert [str(one) for one in table.schema.types] == ["string", *["int64"] * 4]
     assert set(table["n_margin"].to_pylist()) == {3}
+    for row in table.to_pylist():
+        assert (row["n_low"], row["n_high"]) == (row["n"] - 3, row["n"] + 3)
 
 
 def test_names_that_clash_stay_apart():
@@ -213,7 +215,12 @@ def test_names_that_clash_stay_apart():
     made = plan(1, keys=KEYS, outputs=outputs)
     engine = ExactGroups((pa.array(["A"]),), None, {"n": np.array([5])})
     names = draw_answer(made, engine).table.column_names
-    assert len(set(names)) == len(names) == 7
+    assert len(set(names)) == len(names) == 13
+    taken = (WARD, COUNT, replace(COUNT, name="n_low"), replace(COUNT, name="n_low"))
+    answer = draw_answer(replace(made, outputs=taken), engine)
+    assert len({*answer.table.column_names}) == 13
+    assert answer.margins["n_low_"] == "n_low__margin"  # as before there were ends
+    assert answer.shown == ("ward", "n", "n_low", "n_low_")
 
 
 def test_negative_counts_are_shown_unless_asked_otherwise():
@@ -222,6 +229,11 @@ def test_negative_counts_are_shown_unless_asked_otherwise():
         min(grouped([0, 0, 0], nonnegative=True)["n"].to_pylist()) for _ in range(60)
     ]
     assert min(nonnegative) == 0
+
+
+def test_a_number_that_is_cut_to_zero_keeps_its_margin_on_both_sides():
+    rows = [row for _ in range(60) for row in grouped([0, 0, 0], nonnegative=True).to_pylist()]
+    assert {(row["n_low"], row["n_high"]) for row in rows if row["n"] == 0} == {(-3, 3)}
 
 
 def test_counts_from_a_mean_are_whole_numbers():
@@ -255,7 +267,7 @@ def test_what_has_no_value_is_null():
     )
     made = plan(1, outputs=(nothing,))
     table = draw_answer(made, ExactGroups((), None, {"n": np.array([5])})).table
-    assert table.to_pylist() == [{"r": None, "r_margin": None}]
+    assert table.to_pylist() == [dict.fromkeys(("r", "r_margin", "r_low", "r_high"))]
 
 
 def test_a_number_without_noise_needs_no_margin():
@@ -276,7 +288,7 @@ def test_a_number_without_noise_needs_no_margin():
     made = plan(1, keys=(decade,), outputs=outputs)
     engine = ExactGroups((pa.array([0, 1]),), None, {"n": np.array([5, 6])})
     table = draw_answer(made, engine).table
-    assert table.column_names == ["next", "n", "n_margin"]
+    assert table.column_names == ["next", "n", "n_margin", "n_low", "n_high"]
     assert table["next"].to_pylist() == [10, 20]
 
 

@@ -22,6 +22,21 @@ def test_value_and_margin(value, margin, text):
     assert formatting.format_with_margin(value, margin) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "margin", "ends", "text"),
+    [
+        (1234567, 4001, (1234560, 1238568), "1,234,567 (1,234,560 to 1,238,568)"),
+        (0.51237, 0.0312, (0.51, 0.54357), "0.512 (0.510 to 0.544)"),
+        (0.5, 0.1, (0.409, 0.6), "0.50 ± 0.10"),
+        (7, 0, (7, 7), "7 ± 0"),
+        (7, None, (None, 9), "7 ± ?"),
+        (41, 12, (40, 60), "41 (40 to 60)"),
+    ],
+)
+def test_an_interval_that_is_not_symmetric_is_shown_by_its_ends(value, margin, ends, text):
+    assert formatting.format_with_margin(value, margin, ends=ends) == text
+
+
 TABLE = pa.table({"ward": ["A", None, "<b>"], "n": [1, 22, 333], "n_margin": [3, 3, 3]})
 
 

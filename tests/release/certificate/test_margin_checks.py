@@ -9,7 +9,12 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidCertificate
-from deniable.release.certificate.certificate import CertificateContext, certify
+from deniable.release.certificate.certificate import (
+    Certificate,
+    CertificateContext,
+    certify,
+    signed_message,
+)
 from deniable.release.certificate.kernel_check import KernelCheck
 from deniable.release.certificate.margin_checks import choice_margin, unchecked_outputs
 from deniable.release.certificate.verification import verify
@@ -151,3 +156,62 @@ def test_the_margin_of_the_units_of_a_shown_group_is_checked():
         lie = signed(own, release, release.plan, short, "1/100")
         with pytest.raises(InvalidCertificate, match="margin"):
             verify(lie)
+
+
+ENDS = {
+    "count": "SELECT COUNT(*) AS n FROM visits",
+    "by ward": "SELECT ward, SUM(cost) AS n FROM visits GROUP BY ward",
+    "average": "SELECT AVG(cost) AS n FROM visits",
+}
+
+
+@pytest.mark.parametrize("side", ["low", "high"])
+@pytest.mark.parametrize("asked", ENDS)
+def test_an_interval_that_does_not_fit_its_margin_is_found(session, asked, side):
+    release = session.sql(ENDS[asked], epsilon=0.4)
+    assert verify(release.to_dict())
+    table = release.to_arrow()
+    name = next(n for n in table.column_names if n.startswith("n") and n.endswith("_margin"))
+    end = name.replace("margin", side)
+    shift = pa.scalar(-2 if side == "low" else 2).cast(table[end].type)
+    wide = pc.add(table[end], pc.multiply(shift, table[name].cast(table[end].type)))
+    for moved in (wide, pa.nulls(len(table), table[end].type)):
+        place = table.column_names.index(end)
+        lie = signed(session, release, release.plan, table.set_column(place, end, moved))
+        with pytest.raises(InvalidCertificate, match=r"n_(high|low)"):
+            verify(lie)
+    without = signed(session, release, release.plan, table.drop_columns([end]))
+    with pytest.raises(InvalidCertificate, match=side):
+        verify(without)
+
+
+def test_the_ends_of_a_count_are_both_one_margin_away(session):
+    release = session.sql(ENDS["count"], epsilon=0.3)
+    table = release.to_arrow()
+    near = table.set_column(2, "n_low", table["n"])
+    with pytest.raises(InvalidCertificate, match="n_high"):
+        verify(signed(session, release, release.plan, near))
+
+
+def test_a_release_of_version_1_keeps_its_meaning(session):
+    """It has margins only, and its certificate names that version."""
+    release = session.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=0.2)
+    answer = replace(
+        release.answer, table=release.to_arrow().select(["ward", "n", "n_margin"]), ends={}
+    )
+    document = replace(
+        release, answer=answer, certificate=older(session, release, answer)
+    ).to_dict()
+    assert "intervals" not in document
+    assert document["version"] == 1
+    assert "a certificate of version 1" in verify(document).checks
+    with pytest.raises(InvalidCertificate, match="version"):
+        verify(document | {"version": 2})
+
+
+def older(session, release, answer):
+    """The certificate of an answer, as version 1 wrote it."""
+    document = signed(session, release, release.plan, answer.table)["certificate"]
+    statement = document["statement"] | {"version": 1}
+    signature = session.ledger.sign(signed_message(statement))
+    return Certificate(statement, document["plan"], session.ledger.public_key, signature)

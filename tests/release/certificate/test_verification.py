@@ -401,7 +401,7 @@ def test_what_is_no_certificate_is_refused(bad):
 
 def test_a_later_version_is_not_guessed_at(document, signed):
     bad = copy.deepcopy(document)
-    bad["certificate"]["statement"]["version"] = 2
+    bad["certificate"]["statement"]["version"] = 3
     with pytest.raises(InvalidCertificate, match="version"):
         verify(signed(bad))
 

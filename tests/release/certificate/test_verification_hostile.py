@@ -101,7 +101,7 @@ def test_a_release_has_one_spelling(document, session):
         text + "\n",
         text.replace("\n", "\r\n"),
         text.replace("visits", "\\u0076isits", 1),
-        text.replace('"version":1', '"version":1e0', 1),
+        text.replace('"version":2', '"version":2e0', 1),
     ):
         assert json.loads(other) == json.loads(text)
         with pytest.raises(InvalidCertificate):
@@ -111,10 +111,10 @@ def test_a_release_has_one_spelling(document, session):
 @pytest.mark.parametrize("what", ["release", "certificate"])
 def test_a_later_version_is_refused_in_words(document, what):
     later = document if what == "release" else document["certificate"]["statement"]
-    later |= {"version": 2, "seal": "new"}
+    later |= {"version": 3, "seal": "new"}
     if what == "certificate":
         mutations.sign_again(document)
-    with pytest.raises(InvalidCertificate, match=f"This {what} is of version 2.*newer version"):
+    with pytest.raises(InvalidCertificate, match=f"This {what} is of version 3.*newer version"):
         verify(document)
 
 

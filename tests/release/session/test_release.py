@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import pandas as pd
@@ -34,7 +35,8 @@ BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY wa
 
 def test_every_number_has_its_margin_whatever_frame_is_wanted(session):
     release = session.sql(BY_WARD, epsilon=20)
-    names = ["ward", "n", "n_margin", "cost", "cost_margin"]
+    beside = ("", "_margin", "_low", "_high")
+    names = ["ward", *("n" + end for end in beside), *("cost" + end for end in beside)]
     assert release.to_arrow().column_names == names
     assert release.columns == ("ward", "n", "cost")
     pandas, polars = release.to_pandas(), release.to_polars()
@@ -45,6 +47,25 @@ def test_every_number_has_its_margin_whatever_frame_is_wanted(session):
     assert pl.DataFrame(release).equals(polars)
     assert len(release) == 4
     assert pandas["n"].tolist()[1] == pytest.approx(500, abs=30)
+
+
+def test_a_single_number_has_both_ends(session):
+    release = session.sql("SELECT AVG(cost) AS cost FROM visits", epsilon=0.001)
+    assert release.low <= release.value <= release.high
+    reach = max(release.value - release.low, release.high - release.value)
+    assert release.margin == pytest.approx(reach)
+    before = replace(release, answer=replace(release.answer, ends={}))  # by an older version
+    assert before.high - before.value == before.value - before.low == release.margin
+
+
+def test_an_interval_that_is_not_symmetric_is_printed_by_its_ends(session):
+    release = session.sql(BY_WARD, epsilon=20)
+    columns = {name: release.to_arrow()[name] for name in release.to_arrow().column_names}
+    columns["n"], columns["n_low"] = pa.array([100] * 4), pa.array([99, 90, None, 91])
+    columns["n_high"], columns["n_margin"] = pa.array([110] * 4), pa.array([10] * 4)
+    shown = replace(release, answer=replace(release.answer, table=pa.table(columns)))
+    counts = [line[3:].rsplit("  ", 1)[0].strip() for line in str(shown).splitlines()[2:6]]
+    assert counts == ["100 (99 to 110)", "100 ± 10", "100 ± 10", "100 ± 10"]
 
 
 def test_it_prints_value_margin_cost_and_what_is_left(session):

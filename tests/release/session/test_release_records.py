@@ -8,6 +8,8 @@ import pytest
 import deniable as dp
 from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.query.plan import canonical
+from deniable.release.answer.answer_table import Answer
+from deniable.release.answer.record import from_bytes
 from deniable.release.session import release_records
 
 COUNT = "SELECT COUNT(*) AS n FROM data"
@@ -28,7 +30,7 @@ def kept():
 
 def test_a_kept_answer_names_its_version(kept):
     record, read = kept
-    assert json.loads(record)["version"] == 1
+    assert json.loads(record)["version"] == 2
     assert read(record)[0].table["n"]
 
 
@@ -39,10 +41,20 @@ def test_an_older_one_that_named_none_is_read(kept):
     assert read(json.dumps(older))[0].table.equals(read(record)[0].table)
 
 
+def test_an_answer_without_ends_is_read(kept):
+    """As kept answers of version 1 were."""
+    table = kept[1](kept[0])[0].table.select(["n", "n_margin"])
+    noted = table.replace_schema_metadata({b"margins": b'{"n": "n_margin"}'})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, noted.schema) as stream:
+        stream.write_table(noted)
+    assert from_bytes(bytes(sink.getvalue())) == Answer(table, {"n": "n_margin"}, {})
+
+
 def test_a_later_one_is_refused_with_a_sentence(kept):
     record, read = kept
-    with pytest.raises(LedgerUnavailable, match=r"of version 2\. .* knows version 1 .* fresh"):
-        read(json.dumps(json.loads(record) | {"version": 2, "answer": {"new": "form"}}))
+    with pytest.raises(LedgerUnavailable, match=r"of version 3\. .* knows version 2 .* fresh"):
+        read(json.dumps(json.loads(record) | {"version": 3, "answer": {"new": "form"}}))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": "x"}', '{"version": null}'])

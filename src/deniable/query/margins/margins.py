@@ -83,6 +83,17 @@ def margins(
         keys=keys,
         selected=selected,
     )
+    return half_widths(value, lower, upper)
+
+
+def half_widths(value: Floats, lower: Floats, upper: Floats) -> Floats:
+    """The least half-widths around values that cover intervals; infinite if one is unknown.
+
+    >>> half_widths(
+    ...     np.array([5.0, 5.0]), np.array([4.0, -np.inf]), np.array([7.0, 7.0])
+    ... ).tolist()
+    [2.0, inf]
+    """
     with np.errstate(all="ignore"):
         half = np.maximum(np.maximum(upper - value, value - lower), 0.0)
     half = np.where(np.isnan(half), np.inf, half)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,12 @@ from deniable.mechanisms import Gaussian, Laplace, Quantiles
 from deniable.query.margins.chosen_rows import chooses_rows, confidence_for_each
 from deniable.query.margins.evaluation import Values, evaluate
 from deniable.query.margins.linear_forms import LinearForm, form
-from deniable.query.margins.margins import margins, noise_of_features, shown_values
+from deniable.query.margins.margins import (
+    half_widths,
+    limits,
+    noise_of_features,
+    shown_values,
+)
 from deniable.query.margins.released_texts import is_missing
 from deniable.query.plan.node_kinds import released_kind
 from deniable.query.plan.plan import (
@@ -33,7 +38,12 @@ from deniable.query.plan.plan import (
     Told,
     walk,
 )
-from deniable.release.answer.answer_table import Answer, column_names, margin_columns
+from deniable.release.answer.answer_table import (
+    Answer,
+    column_names,
+    end_columns,
+    margin_columns,
+)
 from deniable.release.answer.choices import DrawnChoices, draw_choices
 from deniable.release.answer.distances import draw_distances
 from deniable.release.answer.groups import Groups, form_groups
@@ -62,6 +72,8 @@ def run_in_slices(count: int, work: Callable[[slice], None]) -> None:
             future.result()
 
 
+# A number, its margin, and the low and the high end of its interval.
+NumberColumns: TypeAlias = tuple["pa.Array[Any]", ...]
 _WHOLE_BELOW = 2.0**53  # from here on, a double cannot represent every whole number
 
 
@@ -78,7 +90,7 @@ def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answe
         for place, column in enumerate(groups.keys)
     )
     columns: dict[str, pa.Array[Any]] = {}
-    for output, (name, margin_name) in zip(plan.outputs, column_names(plan), strict=True):
+    for output, (name, margin_name, ends) in zip(plan.outputs, column_names(plan), strict=True):
         if isinstance(output.node, KeyColumn):
             columns[name] = groups.keys[output.node.place]
             continue
@@ -87,15 +99,21 @@ def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answe
             columns[name] = _to_column(values, output.kind)
             continue
         if isinstance(output.node, Chosen):
-            columns[name], margin = _choice_columns(plan, output, chosen, groups.count)
+            arrays = _choice_columns(plan, output, chosen, groups.count)
         else:
-            columns[name], margin = _number_columns(plan, output, noisy, keys, groups.count)
-        if margin_name is not None:
-            columns[margin_name] = margin
+            arrays = _number_columns(plan, output, noisy, keys, groups.count)
+        columns |= _name_columns(arrays, (name, margin_name, *(ends or (None, None))))
     table = pa.table(columns)
     if plan.having is not None or plan.order or plan.limit is not None:
         table = table.take(pa.array(_select_groups(plan, noisy, keys, groups.count)))
-    return Answer(table, margin_columns(plan))
+    return Answer(table, margin_columns(plan), end_columns(plan))
+
+
+def _name_columns(
+    arrays: NumberColumns, names: tuple[str | None, ...]
+) -> dict[str, "pa.Array[Any]"]:
+    """The columns of one number, without those that have no name."""
+    return {name: array for name, array in zip(names, arrays, strict=False) if name is not None}
 
 
 def _tell_distances(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answer:
@@ -105,14 +123,14 @@ def _tell_distances(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> A
     told = draw_distances(plan, whole.joint)
     names = [
         (name, output.node)
-        for output, (name, _) in zip(plan.outputs, column_names(plan), strict=True)
+        for output, (name, *_) in zip(plan.outputs, column_names(plan), strict=True)
     ]
     columns = {
         name: pa.array([told[node.name]], type=pa.int64())
         for name, node in names
         if isinstance(node, Told)
     }
-    return Answer(pa.table(columns), margin_columns(plan))
+    return Answer(pa.table(columns), margin_columns(plan), end_columns(plan))
 
 
 def _add_noise(plan: Plan, groups: Groups) -> dict[str, Values]:
@@ -145,27 +163,26 @@ def _add_noise(plan: Plan, groups: Groups) -> dict[str, Values]:
 
 def _number_columns(
     plan: Plan, output: Output, noisy: Mapping[str, Values], keys: Sequence[Values], count: int
-) -> tuple["pa.Array[Any]", "pa.Array[Any]"]:
-    limits = {"low": output.low, "high": output.high}
+) -> NumberColumns:
+    bounds = {"low": output.low, "high": output.high}
     noises = noise_of_features(plan.blocks, plan.thresholding)
     confidence = plan.confidence
     if chooses_rows(plan.having, plan.order, plan.limit):
         confidence = confidence_for_each(confidence, count)
-    value, half = np.empty(count), np.empty(count)
+    value, lower, upper = (np.empty(count) for _ in range(3))
 
     def compute(part: slice) -> None:
         features = {name: values[part] for name, values in noisy.items()}
         key_values = [column[part] for column in keys]
-        value[part] = shown_values(output.node, features, keys=key_values, **limits)
-        half[part] = margins(
+        value[part] = shown_values(output.node, features, keys=key_values, **bounds)
+        lower[part], upper[part] = limits(
             output.node,
             noises,
             features,
             confidence=confidence,
             keys=key_values,
-            shown_as=value[part],
             selected=plan.thresholding is not None,
-            **limits,
+            **bounds,
         )
 
     run_in_slices(count, compute)
@@ -174,36 +191,51 @@ def _number_columns(
     if output.count and not whole:
         # A count is shown as a whole number. If units are scaled down to their contribution
         # bounds, the true value may not be whole, so the margin is rounded up.
+        half = np.ceil(half_widths(value, lower, upper))
         np.round(value, out=value)
-        np.ceil(half, out=half)
+        lower, upper = value - half, value + half
         whole = True
-    if output.count and plan.nonnegative:
-        np.maximum(value, 0, out=value)
+    return _finish_columns(value, lower, upper, whole, cut=output.count and plan.nonnegative)
+
+
+def _finish_columns(
+    value: Values, lower: Values, upper: Values, whole: bool, *, cut: bool
+) -> NumberColumns:
+    """The columns of a number with an interval. The interval contains the number; NULL stands
+    for an end that is not known. If `cut`, numbers below 0 become 0, with the same margins."""
+    lower = np.where(np.isnan(lower), -np.inf, np.minimum(lower, value))
+    upper = np.where(np.isnan(upper), np.inf, np.maximum(upper, value))
+    half = half_widths(value, lower, upper)
+    if cut and (value < 0).any():
+        below = value < 0
+        value = np.maximum(value, 0)
+        lower, upper = np.where(below, -half, lower), np.where(below, half, upper)
     known, has_margin = ~np.isnan(value), np.isfinite(half)
     # The plan fixes the margin, so the column has the same type for all draws of the noise.
     whole = whole and bool((half[has_margin] < _WHOLE_BELOW).all())
-    return _to_array(value, known, whole), _to_array(half, known & has_margin, whole)
+    ends = [_to_array(end, known & np.isfinite(end), whole) for end in (lower, upper)]
+    return _to_array(value, known, whole), _to_array(half, known & has_margin, whole), *ends
 
 
 def _choice_columns(
     plan: Plan, output: Output, chosen: DrawnChoices, count: int
-) -> tuple["pa.Array[Any]", "pa.Array[Any]"]:
-    """A quantile or a most frequent value, and its margin in the unit that the plan states."""
+) -> NumberColumns:
+    """A quantile or a most frequent value, its margin in the unit that the plan states, and its
+    interval in the column's own unit, as far as it is known."""
     assert isinstance(output.node, Chosen)
     choice, name = plan.choices[output.node.choice], output.node.name
     value = chosen.values[name]
-    if output.margin_in:
-        margin = pa.array([choice.margin] * count, type=pa.int64())
-    else:
-        margin = pa.array(chosen.margins[name])
-    if isinstance(choice.mechanism, Quantiles):
-        grid = choice.mechanism.grid
-        farthest = max(abs(grid.value(0)), abs(grid.value(grid.size - 1)))
-        whole = grid.lowest.denominator == grid.step.denominator == 1
-        whole = whole and farthest < _WHOLE_BELOW
-        return _to_array(value, np.ones(count, dtype=np.bool_), whole), margin
-    kind = pa.array(list(choice.labels or ())).type
-    return pa.array(value.tolist(), type=kind), margin
+    stated = pa.array([choice.margin] * count, type=pa.int64())
+    if not isinstance(choice.mechanism, Quantiles):
+        kind = pa.array(list(choice.labels or ())).type
+        return pa.array(value.tolist(), type=kind), stated
+    grid = choice.mechanism.grid
+    farthest = max(abs(grid.value(0)), abs(grid.value(grid.size - 1)))
+    whole = grid.lowest.denominator == grid.step.denominator == 1
+    whole = whole and farthest < _WHOLE_BELOW
+    lower, upper = chosen.ends.get(name, (np.full(count, -np.inf), np.full(count, np.inf)))
+    shown, margin, *ends = _finish_columns(value, lower, upper, whole, cut=False)
+    return shown, stated if output.margin_in else margin, *ends
 
 
 def _to_array(values: NDArray[np.float64], known: NDArray[Any], whole: bool) -> "pa.Array[Any]":

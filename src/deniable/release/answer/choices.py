@@ -21,6 +21,7 @@ from deniable.release.answer.groups import Groups
 from deniable.release.answer.saturation import MOST_ROWS, limit_rows
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 # The most rows of one cell that count, for methods that draw a place for each row of a cell:
 # one gigabyte of places. More would depend on the memory that there is, and so on the rows.
@@ -30,10 +31,10 @@ _MOST_DENSE_CELLS = 1 << 24  # up to here, counting into all cells is faster tha
 
 @dataclass(frozen=True, slots=True)
 class DrawnChoices:
-    """Chosen values by name, and their margins in the column's unit, if known."""
+    """Chosen values by name, and their intervals in the column's unit, if known."""
 
     values: dict[str, Values]
-    margins: dict[str, NDArray[np.float64]]
+    ends: dict[str, tuple[Floats, Floats]]
 
 
 def draw_choices(plan: Plan, groups: Groups) -> DrawnChoices:
@@ -89,8 +90,7 @@ def _draw_quantiles(
         if has_margins:
             ends = [group.interval(level, confidence) for group in released]
             lower, upper = np.array(ends, dtype=np.float64).reshape(-1, 2).T
-            value = drawn.values[name]
-            drawn.margins[name] = np.maximum(upper - value, value - lower)
+            drawn.ends[name] = lower, upper
 
 
 def _draw_most_frequent(

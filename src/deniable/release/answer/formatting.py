@@ -1,4 +1,7 @@
-"""An answer as a table of `value ± margin`, in plain text or HTML."""
+"""An answer as a table of `value ± margin`, in plain text or HTML.
+
+An interval that is not about symmetric is shown by its ends: `value (low to high)`.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,19 +20,27 @@ def format_cells(
     margins: Mapping[str, str],
     most: int = MOST_ROWS,
     units: Mapping[str, str] | None = None,
+    ends: Mapping[str, tuple[str, str]] | None = None,
 ) -> tuple[list[str], list[list[str]], list[bool]]:
     """Headings, rows of text, and which columns are numbers.
 
     Keys are text from the data: what a terminal would obey is shown as an escape.
     """
-    margin_names = set(margins.values())
-    names = [name for name in table.column_names if name not in margin_names]
+    ends = ends or {}
+    beside = {*margins.values(), *(name for pair in ends.values() for name in pair)}
+    names = [name for name in table.column_names if name not in beside]
     first = table.slice(0, most)
     columns: list[list[str]] = []
     for name in names:
         values = first[name].to_pylist()
         halves = first[margins[name]].to_pylist() if name in margins else None
-        columns.append(_format_column(values, halves, (units or {}).get(name, "")))
+        lows, highs = (
+            (first[end].to_pylist() for end in ends[name])
+            if name in ends
+            else ([None] * len(values), [None] * len(values))
+        )
+        pairs = list(zip(lows, highs, strict=True))
+        columns.append(_format_column(values, halves, pairs, (units or {}).get(name, "")))
     numeric = [_is_numeric(table[name].type) for name in names]
     rows = [list(map(printable, row)) for row in zip(*columns, strict=True)]
     return list(map(printable, names)), rows, numeric
@@ -39,19 +50,30 @@ def _is_numeric(kind: "pa.DataType") -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _format_column(values: Sequence[Any], halves: Sequence[Any] | None, unit: str) -> list[str]:
+def _format_column(
+    values: Sequence[Any],
+    halves: Sequence[Any] | None,
+    ends: Sequence[tuple[Any, Any]],
+    unit: str,
+) -> list[str]:
     if halves is None:
         return ["NULL" if value is None else str(value) for value in values]
     return [
-        format_with_margin(value, half, unit)
-        for value, half in zip(values, halves, strict=True)
+        format_with_margin(value, half, unit, pair)
+        for value, half, pair in zip(values, halves, ends, strict=True)
     ]
 
 
-def format_with_margin(value: Any, margin: float | None, unit: str = "") -> str:
+def format_with_margin(
+    value: Any,
+    margin: float | None,
+    unit: str = "",
+    ends: tuple[Any, Any] = (None, None),
+) -> str:
     """A number and its margin, with two significant digits of the margin.
 
-    The unit of the margin is shown if it is not the value's unit.
+    The unit of the margin is shown if it is not the value's unit. If one end of the interval
+    is much nearer than the other, both are shown instead of the margin.
 
     >>> (
     ...     format_with_margin(1234, 6),
@@ -62,9 +84,14 @@ def format_with_margin(value: Any, margin: float | None, unit: str = "") -> str:
     ('1,234 ± 6', '0.512 ± 0.031', '2.5 ± ?', 'NULL')
     >>> format_with_margin(41, 12, "ranks"), format_with_margin("surgery", 3, "rows")
     ('41 ± 12 ranks', 'surgery ± 3 rows')
+    >>> format_with_margin(41, 9, ends=(40, 50)), format_with_margin(0.5, 0.1, ends=(0.4, 0.6))
+    ('41 (40 to 50)', '0.50 ± 0.10')
     """
     if value is None:
         return "NULL"
+    if is_lopsided(value, *ends):
+        shown, low, high = (_number(number, margin) for number in (value, *ends))
+        return f"{shown} ({low} to {high})"
     if unit and margin is not None:
         plain = isinstance(value, str | bool) or not isinstance(value, int | float)
         shown = (
@@ -77,6 +104,25 @@ def format_with_margin(value: Any, margin: float | None, unit: str = "") -> str:
         return f"{value:,} ± {margin:,}"
     digits = decimals_for(margin)
     return f"{value:,.{digits}f} ± {margin:,.{digits}f}"
+
+
+def is_lopsided(value: float, low: float | None, high: float | None) -> bool:
+    """Whether one end is farther away than the other by more than a tenth.
+
+    >>> is_lopsided(10, 5, 15), is_lopsided(10, 9, 15), is_lopsided(10, None, None)
+    (False, True, False)
+    """
+    if low is None or high is None:
+        return False
+    near, far = sorted((value - low, high - value))
+    return far > near + far / 10
+
+
+def _number(number: Any, margin: float | None) -> str:
+    """A number with as many decimals as its margin has."""
+    if isinstance(number, int) or not margin:
+        return f"{number:,}" if isinstance(number, int) else f"{number:,g}"
+    return f"{number:,.{decimals_for(margin)}f}"
 
 
 def format_margin(margin: float) -> str:

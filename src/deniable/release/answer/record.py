@@ -115,13 +115,15 @@ def _value_bytes(column: "pa.ChunkedArray[Any]", kind: str) -> Iterator[Any]:
 def to_bytes(answer: Answer) -> bytes:
     """An answer as bytes, to be stored in the ledger.
 
-    >>> answer = Answer(pa.table({"n": [3], "n_margin": [1]}), {"n": "n_margin"})
+    >>> table = pa.table({"n": [3], "n_margin": [1], "n_low": [2], "n_high": [4]})
+    >>> answer = Answer(table, {"n": "n_margin"}, {"n": ("n_low", "n_high")})
     >>> again = from_bytes(to_bytes(answer))
-    >>> again.table["n"].to_pylist(), again.margins
-    ([3], {'n': 'n_margin'})
+    >>> again.table["n"].to_pylist(), again.margins, again.ends
+    ([3], {'n': 'n_margin'}, {'n': ('n_low', 'n_high')})
     """
-    note = json.dumps(dict(answer.margins)).encode("ascii")
-    table = answer.table.replace_schema_metadata({b"margins": note})
+    names = {b"margins": dict(answer.margins), b"ends": dict(answer.ends)}
+    notes = {key: json.dumps(value).encode("ascii") for key, value in names.items()}
+    table = answer.table.replace_schema_metadata(notes)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
@@ -129,10 +131,12 @@ def to_bytes(answer: Answer) -> bytes:
 
 
 def from_bytes(stored: bytes) -> Answer:
-    """The answer that `to_bytes` wrote."""
+    """The answer that `to_bytes` wrote. Version 1 of kept answers had no ends."""
     table = pa.ipc.open_stream(stored).read_all()
     margins = json.loads(table.schema.metadata[b"margins"])
-    return Answer(table.replace_schema_metadata(None), margins)
+    written = json.loads(table.schema.metadata.get(b"ends", b"{}"))
+    ends = {name: (low, high) for name, (low, high) in written.items()}
+    return Answer(table.replace_schema_metadata(None), margins, ends)
 
 
 def _as_text(column: "pa.ChunkedArray[Any]") -> "pa.Array[Any]":

@@ -26,8 +26,8 @@ class BuiltQuestion:
     ... )
     >>> adults = visits.table("data").where("age >= 18").group_by("ward")
     >>> answer = adults.agg(n=dp.count(), age=dp.mean("age")).release(epsilon=1)
-    >>> answer.to_arrow().column_names
-    ['ward', 'n', 'n_margin', 'age', 'age_margin']
+    >>> answer.columns
+    ('ward', 'n', 'age')
     """
 
     session: Door

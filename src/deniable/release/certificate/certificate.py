@@ -7,7 +7,8 @@ compute every number again (see `verification`). Only the hash of the released r
 warnings about them, depend on the data, and both follow from the released rows.
 
 Versions: the meaning of a field never changes. A later version adds fields under new names and
-increases `version`, so an old certificate keeps its meaning.
+increases `version`, so an old certificate keeps its meaning. Version 2: the released rows,
+whose hash is signed, hold the low and the high end of every number's interval.
 """
 
 from collections.abc import Mapping
@@ -29,7 +30,7 @@ from deniable.release.answer.wide_margins import warn_of_wide_margins
 from deniable.release.certificate.statement import write_statement
 
 CERTIFICATE_FORMAT = "deniable certificate"
-VERSION = 1
+VERSION = 2
 _PURPOSE = b"deniable certificate 1\n"  # no other signed message begins like this
 
 

@@ -14,16 +14,22 @@ from deniable.release.answer.wide_margins import warn_of_wide_margins
 from deniable.release.certificate.certificate import Certificate
 
 RELEASE_FORMAT = "deniable release"
-RELEASE_VERSION = 1
+RELEASE_VERSION = 2  # version 1 had no `intervals`, and no columns of ends
 
 
 def write_document(
     plan: Plan, answer: Answer, certificate: Certificate | None
 ) -> dict[str, Any]:
-    """The release as a dictionary for JSON. A rehearsal has no certificate."""
+    """The release as a dictionary for JSON. A rehearsal has no certificate.
+
+    A release has the version of its certificate.
+    """
+    version = RELEASE_VERSION if certificate is None else certificate.statement["version"]
+    ends = {name: list(names) for name, names in answer.ends.items()}
     return {
         "format": RELEASE_FORMAT,
-        "version": RELEASE_VERSION,
+        "version": version,
+        **({} if version == 1 else {"intervals": ends}),
         "columns": columns(answer.table),
         "rows": rows(answer.table),
         "margins": dict(answer.margins),

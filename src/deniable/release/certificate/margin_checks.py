@@ -30,7 +30,7 @@ from deniable.query.plan.plan import (
     Output,
     Plan,
 )
-from deniable.release.answer.answer_table import column_names
+from deniable.release.answer.answer_table import Answer, column_names
 from deniable.release.certificate.statement import noise_margin
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 _TOLERANCE = 1e-3  # relative; for margins of sums of several noises
+_ROUNDING = 1e-9  # of a value, in the sum of a value and its margin
 
 
 def choice_margin(choice: Choice, confidence: Fraction) -> int | None:
@@ -60,7 +61,7 @@ def unchecked_outputs(plan: Plan) -> tuple[str, ...]:
     """The outputs whose margins depend on integers that are not released."""
     return tuple(
         name
-        for output, (name, margin) in zip(plan.outputs, column_names(plan), strict=True)
+        for output, (name, margin, _) in zip(plan.outputs, column_names(plan), strict=True)
         if margin is not None
         and _constant_margin(plan, output) is None
         and not _counts_units(plan, output)
@@ -71,7 +72,7 @@ def unchecked_outputs(plan: Plan) -> tuple[str, ...]:
 def wrong_margins(plan: Plan, table: "pa.Table") -> Iterator[tuple[str, object, float]]:
     """Impossible margins in the rows: the column, the stated margin, the computed one."""
     rows = table.to_pylist()
-    for place, (name, column) in enumerate(column_names(plan)):
+    for place, (name, column, _) in enumerate(column_names(plan)):
         if column is None or column not in table.column_names:
             continue
         constant = _constant_margin(plan, plan.outputs[place])
@@ -87,6 +88,41 @@ def wrong_margins(plan: Plan, table: "pa.Table") -> Iterator[tuple[str, object, 
             agrees = any(margins_agree(stated, margin) for margin in possible)
             if possible and not unknown and not agrees:
                 yield column, stated, possible[0]
+
+
+def wrong_ends(plan: Plan, answer: Answer) -> Iterator[tuple[str, object, object]]:
+    """Impossible ends of intervals in the rows: the column, what is stated, what is right.
+
+    The farther end is one margin away; if the margin depends only on the noise, both are.
+    """
+    rows = answer.table.to_pylist()
+    for output, (name, _, ends) in zip(plan.outputs, column_names(plan), strict=True):
+        if ends is None or name not in answer.ends:
+            continue
+        if missing := {*ends} - {*answer.table.column_names}:
+            yield min(missing), None, "a column"
+            return
+        constant = not output.margin_in and _constant_margin(plan, output) is not None
+        for row in rows:
+            value, margin = row[name], row[answer.margins[name]]
+            if value is None or margin is None or output.margin_in:
+                continue
+            low, high = (row[end] for end in ends)
+            if not _ends_fit(value, margin, low, high, symmetric=constant):
+                yield ends[1], high, value + margin
+
+
+def _ends_fit(value: Any, margin: Any, low: Any, high: Any, *, symmetric: bool) -> bool:
+    """Whether an interval contains the value and its farther end is one margin away.
+
+    >>> _ends_fit(5, 2, 4, 7, symmetric=False), _ends_fit(5, 2, 4, 7, symmetric=True)
+    (True, False)
+    """
+    if low is None or high is None:
+        return False
+    near, far = sorted((value - low, high - value))
+    slack = _TOLERANCE * margin + _ROUNDING * abs(value)
+    return abs(far - margin) <= slack and near >= (margin - slack if symmetric else -slack)
 
 
 def margins_agree(stated: Any, computed: float) -> bool:
@@ -138,7 +174,7 @@ def _possible_margins(plan: Plan, place: int, choice: Choice, row: Row) -> list[
     pairs = zip(plan.outputs, column_names(plan), strict=True)
     by_name = {
         output.node.name: row[name]
-        for output, (name, _) in pairs
+        for output, (name, *_) in pairs
         if isinstance(output.node, Chosen)
     }
     released = (by_name[name] for name in choice.names)

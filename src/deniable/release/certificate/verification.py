@@ -24,7 +24,7 @@ from deniable.ledger.stores.signing_keys import signature_is_valid
 from deniable.privacy import ApproximateLoss
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
-from deniable.release.answer.answer_table import Answer, margin_columns
+from deniable.release.answer.answer_table import Answer, end_columns, margin_columns
 from deniable.release.answer.record import fingerprint, read_table
 from deniable.release.certificate.certificate import (
     CERTIFICATE_FORMAT,
@@ -44,6 +44,7 @@ from deniable.release.certificate.margin_checks import (
     choice_margin,
     margins_agree,
     unchecked_outputs,
+    wrong_ends,
     wrong_margins,
 )
 from deniable.release.certificate.sensitivity_checks import check_sensitivities, mismatch
@@ -159,13 +160,13 @@ def _check_version(fields: Mapping[str, Any], what: str, format_: str, version: 
     found = fields.get("version")
     if fields.get("format") == format_ and type(found) is int and found > version:
         raise InvalidCertificate(
-            f"This {what} is of version {found}. This version of Deniable knows version "
-            f"{version} and cannot say what a later one means. Try a newer version of Deniable."
+            f"This {what} is of version {found}. This version of Deniable knows versions up "
+            f"to {version} and cannot say what a later one means. Try a newer version."
         )
-    if fields.get("format") != format_ or type(found) is not int or found != version:
+    if fields.get("format") != format_ or type(found) is not int or not 1 <= found <= version:
         raise InvalidCertificate(
             f"This is not a {what} of Deniable: its format must be {format_!r} and its version "
-            f"{version}."
+            f"at most {version}."
         )
 
 
@@ -189,7 +190,7 @@ def _check_signature(certificate: Certificate, key: str | None) -> str:
 
 def _check_format(statement: Mapping[str, Any]) -> str:
     _check_version(statement, "certificate", CERTIFICATE_FORMAT, VERSION)
-    return f"a certificate of version {VERSION}"
+    return f"a certificate of version {statement['version']}"
 
 
 def _read_plan(certificate: Certificate) -> Plan:
@@ -341,9 +342,11 @@ def _check_rows(
     table = read_table(release.get("columns"), release.get("rows"))
     if fingerprint(table) != statement["answer_hash"]:
         raise InvalidCertificate("The rows do not match the hash in the certificate.")
-    for column, stated, computed in wrong_margins(plan, table):
+    ends = end_columns(plan) if statement["version"] > 1 else {}
+    answer = Answer(table, margin_columns(plan), ends)
+    wrong = (*wrong_margins(plan, table), *wrong_ends(plan, answer))
+    for column, stated, computed in wrong:
         raise mismatch(f"rows.{quoted(column)}", stated, computed)
-    answer = Answer(table, margin_columns(plan))
     unchecked = unchecked_outputs(plan)
     if not unchecked:
         return answer, (

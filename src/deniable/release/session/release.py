@@ -28,7 +28,8 @@ _NOT_KEPT = "This answer is too large to be kept (over 4 MB): asking again is ch
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Release:
-    """A private answer: a table in which every column of numbers has a column of margins.
+    """A private answer: a table in which every column of numbers has three columns beside it:
+    its margin, and the low and the high end of its interval.
 
     >>> import deniable as dp
     >>> ages = pa.table({"age": [34, 51, 29, 62] * 500})
@@ -43,6 +44,8 @@ class Release:
     one more question like this one.
     >>> abs(answer.value - 2000) < 60, answer.margin
     (True, 3)
+    >>> answer.value - answer.low, answer.high - answer.value
+    (3, 3)
     """
 
     plan: Plan
@@ -66,9 +69,8 @@ class Release:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Keys and numbers, without the columns of margins."""
-        margins = set(self.answer.margins.values())
-        return tuple(name for name in self.answer.table.column_names if name not in margins)
+        """Keys and numbers, without the columns of margins and ends."""
+        return self.answer.shown
 
     @property
     def value(self) -> Any:
@@ -80,12 +82,30 @@ class Release:
         """The margin, if the answer is a single number."""
         return self.answer.table[self.answer.margins[self._only_number()]][0].as_py()
 
+    @property
+    def low(self) -> Any:
+        """The low end of the interval, if the answer is a single number."""
+        return self._end(0)
+
+    @property
+    def high(self) -> Any:
+        """The high end of the interval, if the answer is a single number."""
+        return self._end(1)
+
+    def _end(self, side: int) -> Any:
+        name = self._only_number()
+        if name in self.answer.ends:
+            return self.answer.table[self.answer.ends[name][side]][0].as_py()
+        # The answer was released before there were ends, or it is a label, which has none.
+        unknown = name in self.units or self.margin is None or self.value is None
+        return None if unknown else self.value + (self.margin if side else -self.margin)
+
     def _only_number(self) -> str:
         if len(self) != 1 or len(self.answer.margins) != 1:
             raise InvalidParameter(
-                "`value` and `margin` need an answer with one number. This answer has "
-                f"{len(self):,} rows and {len(self.answer.margins)} numbers in each row: use "
-                "to_pandas(), to_polars() or to_arrow()."
+                "`value`, `margin`, `low` and `high` need an answer with one number. This "
+                f"answer has {len(self):,} rows and {len(self.answer.margins)} numbers in each "
+                "row: use to_pandas(), to_polars() or to_arrow()."
             )
         return next(iter(self.answer.margins))
 
@@ -95,7 +115,8 @@ class Release:
         return warn_of_wide_margins(self.plan, self.answer)
 
     def to_arrow(self) -> "pa.Table":
-        """An Arrow table; the margins of column `n` are in column `n_margin`."""
+        """An Arrow table. Beside column `n` are `n_margin`, `n_low` and `n_high`: the interval
+        reaches from low to high, and the margin to the farther end."""
         return self.answer.table
 
     def to_pandas(self) -> Any:
@@ -133,18 +154,20 @@ class Release:
         return implementation("Release.plot")(self, column)
 
     def __str__(self) -> str:
-        shown = formatting.format_cells(
-            self.answer.table, self.answer.margins, units=self.units
-        )
+        shown = self._format_cells()
         return f"{formatting.text_table(*shown, len(self) - len(shown[1]))}\n\n{self._footer()}"
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        shown = formatting.format_cells(
-            self.answer.table, self.answer.margins, units=self.units
-        )
+        shown = self._format_cells()
         return formatting.html_table(*shown, len(self) - len(shown[1]), self._footer())
+
+    def _format_cells(self) -> tuple[list[str], list[list[str]], list[bool]]:
+        answer = self.answer
+        return formatting.format_cells(
+            answer.table, answer.margins, units=self.units, ends=answer.ends
+        )
 
     def _footer(self) -> str:
         cost = Remaining(self.plan.epsilon, self.plan.delta)

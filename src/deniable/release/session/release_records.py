@@ -35,7 +35,7 @@ from deniable.release.certificate.kernel_check import KernelCheck
 from deniable.release.session.release import Release
 from deniable.release.session.table_part import TablePart
 
-VERSION = 1  # of kept answers
+VERSION = 2  # of kept answers; those of version 1 have no columns of ends
 T = TypeVar("T")
 _MOST_CACHED = 256  # plans of one question, such as cross-tables
 MAX_KEPT_BYTES = 4 << 20  # larger tables are not kept: asking again is charged again

@@ -20,7 +20,7 @@ def test_an_answer_in_words(run):
     assert (status, err) == (0, "")
     assert lines[0].split() == ["ward", "n", "cost"]
     assert [line.split()[0] for line in lines[2:5]] == ["A", "B", "C"]
-    assert all(line.count("±") == 2 for line in lines[2:5])
+    assert all(line.count("±") + line.count(" to ") == 2 for line in lines[2:5])
     assert "Cost: epsilon 1, delta 0. Left: epsilon 2" in out
 
 
