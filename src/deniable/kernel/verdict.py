@@ -324,7 +324,7 @@ class _Check:
         groups, rows = self._cells(choice.sql)
         mechanism: Any = choice.mechanism
         replaced, keyed = self.plan.neighbors == "replace", bool(self.plan.keys)
-        if _kind(mechanism) == "Quantiles":
+        if _kind(mechanism) in ("Quantiles", "QuantileIntervals"):
             swaps = mechanism.neighbors == "replace"
             private = not swaps or (replaced and mechanism.method == "independent")
             require(private, "Quantiles that take the number of rows for public.")

@@ -34,7 +34,12 @@ if TYPE_CHECKING:
     from deniable.mechanisms.noise.laplace import Laplace
     from deniable.mechanisms.noise.staircase import Staircase
     from deniable.mechanisms.noise.thresholding import Thresholding
-    from deniable.mechanisms.quantiles import Quantiles, ReleasedQuantiles
+    from deniable.mechanisms.quantiles import (
+        QuantileIntervals,
+        Quantiles,
+        ReleasedIntervals,
+        ReleasedQuantiles,
+    )
 
 __all__ = [
     "OLH",
@@ -56,10 +61,12 @@ __all__ = [
     "Ordinal",
     "PermuteAndFlip",
     "Piecewise",
+    "QuantileIntervals",
     "Quantiles",
     "RandomizedResponse",
     "Rappor",
     "ReleasedDensity",
+    "ReleasedIntervals",
     "ReleasedQuantiles",
     "RevealingResponse",
     "SparseVector",
@@ -98,7 +105,7 @@ _FILES = {
     "noise.laplace": ("Laplace",),
     "noise.staircase": ("Staircase",),
     "noise.thresholding": ("Thresholding",),
-    "quantiles": ("Quantiles", "ReleasedQuantiles"),
+    "quantiles": ("QuantileIntervals", "Quantiles", "ReleasedIntervals", "ReleasedQuantiles"),
 }
 
 

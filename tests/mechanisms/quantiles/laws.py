@@ -129,6 +129,18 @@ def of_joint(method, records, rows=None, spread=spread_by_chance):
     return mixed(every)
 
 
+def of_rank(records, size, quantile, unit, *, offset=0, outside=0):
+    """One cell for a target rank, with `outside` public rows at each bound. The offset counts
+    from the first of them."""
+    target = quantile * len(records) + offset
+    every = [*[0] * outside, *records, *[size - 1] * outside]
+    weights = {}
+    for cell in range(size):
+        less, most = (sum(r < cell + end for r in every) for end in (0, 1))
+        weights[cell] = decay(unit * max(0, target - most, less - target))
+    return normalised(weights)
+
+
 def of_independent(method, records):
     """All quantiles, each for itself."""
     law = {(): (1 << BITS, 1 << BITS)}

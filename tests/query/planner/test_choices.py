@@ -7,10 +7,11 @@ import pytest
 
 from deniable.errors import InvalidParameter, InvalidQuery, UnboundedColumn
 from deniable.ledger.charges import check_price
-from deniable.mechanisms import Quantiles
+from deniable.mechanisms import QuantileIntervals, Quantiles
 from deniable.mechanisms.quantiles.independent import IndependentQuantiles
 from deniable.privacy import ApproximateLoss, PureLoss
 from deniable.query.language.parse import parse
+from deniable.query.planner.explain import explain
 from deniable.query.planner.planner import plan
 from tests.mechanisms.quantiles.laws import greatest, limit, of_independent
 from tests.mechanisms.quantiles.laws import neighbors as pairs
@@ -109,12 +110,13 @@ def test_quantiles_of_one_column_are_one_release():
         ("add-remove", False, 1, 3, "add-remove"),
         ("add-remove", True, 1, 6, "add-remove"),
         ("replace", False, 1, 3, "replace"),
-        ("replace", False, 4, 6, "add-remove"),
+        ("replace", False, 4, 3, "replace"),
+        ("replace", False, 30, 6, "add-remove"),  # by the noisy curve of all ranks
         ("replace", True, 1, 12, "add-remove"),
     ],
 )
 def test_how_many_rows_one_unit_can_be(neighbors, keyed, levels, changes, relation):
-    listed = ", ".join(str(0.1 * i) for i in range(1, levels + 1))
+    listed = ", ".join(str(i / 100) for i in range(1, levels + 1))
     text = f"QUANTILE_CONT(age, [{listed}]) FROM visits {'GROUP BY ward' * keyed}"
     (choice,) = planned(text, changes={"neighbors": neighbors}).choices
     assert choice.changes == changes
@@ -139,37 +141,77 @@ def test_how_far_one_unit_moves_a_choice(neighbors, keyed, changes, monotone):
     assert choice.mechanism.epsilon * changes == F(1, 2)
 
 
-def test_extremes_are_quantiles_and_say_so():
+def test_extremes_are_aimed_at_a_public_rank_and_say_so():
     made = planned("MIN(age), MAX(age) FROM visits", epsilon=4, person=False)
     (choice,) = made.choices
-    low, high = choice.mechanism.quantiles
-    assert low == 1 - high < F(1, 20)
+    assert choice.mechanism.quantiles == (0, 1)
     said = " ".join(made.notes)
-    assert "MAX(age) is the" in said
+    assert f"MAX(age) is aimed at the value with {choice.margin} rows above it" in said
+    assert f"MIN(age) is aimed at the value with {choice.margin} rows below it" in said
     assert "one person's own" in said
+    assert [(one.margin_in, one.margin) for one in made.outputs] == [
+        ("ranks", choice.margin)
+    ] * 2
     more = planned("MAX(age) FROM visits", epsilon=40, person=False).choices[0]
-    assert more.mechanism.quantiles[0] > high  # a larger epsilon reaches further out
-    tight = planned("MIN(age) FROM visits", epsilon=F(1, 100)).choices[0]
-    assert tight.mechanism.quantiles == (F(1, 4),)
+    assert more.margin < choice.margin  # a larger epsilon reaches further out
+    other = planned("MAX(age) FROM visits", epsilon=40, person=False, brackets=False).choices[0]
+    assert other.margin == more.margin  # one end of the interval is a bound, and costs nothing
 
 
-def test_an_extreme_beyond_another_quantile_keeps_its_name():
+def test_an_extreme_is_released_with_other_quantiles():
     made = planned("QUANTILE_CONT(age, 0.1) AS q, MIN(age) AS m FROM visits", epsilon=F(1, 100))
     q, m = (one.node.name for one in made.outputs)
-    assert made.choices[0].mechanism.quantiles == (F(1, 10), F(1, 4))
-    assert (q, m) == ("q0_0", "q0_1")
+    assert made.choices[0].mechanism.quantiles == (0, F(1, 10))
+    assert made.choices[0].about == "quantiles MIN, 0.1 of age"
+    assert (q, m) == ("q0_1", "q0_0")
+
+
+def test_quantiles_have_intervals_unless_these_are_not_wanted():
+    (drawn,) = planned("MEDIAN(cost) AS m FROM visits").choices
+    assert isinstance(drawn.mechanism, QuantileIntervals)
+    assert drawn.mechanism.brackets
+    (sharp,) = planned("MEDIAN(cost) AS m FROM visits", brackets=False).choices
+    assert isinstance(sharp.mechanism, Quantiles)
+    assert sharp.margin < drawn.margin
+    shown = str(explain(planned("MEDIAN(cost) AS m FROM visits")))
+    assert f"{drawn.margin} ranks to either side; brackets=False: no intervals" in shown
+    assert "for the rows after limits and cuts. On smooth data" in shown
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "MEDIAN(cost) / 2 AS m FROM visits",
+        "ward FROM visits GROUP BY ward HAVING MEDIAN(cost) > 3",
+        "ward, COUNT(*) FROM visits GROUP BY ward ORDER BY MEDIAN(cost)",
+    ],
+)
+def test_no_interval_is_paid_for_that_is_not_shown(sql):
+    (choice,) = planned(sql).choices
+    assert isinstance(choice.mechanism, Quantiles)
+
+
+def test_margins_are_in_the_unit_of_the_column_if_ends_are_drawn():
+    alone = planned("MEDIAN(cost) AS m FROM visits").outputs[0]
+    assert (alone.margin_in, alone.estimated) == ("", True)
+    assert 0 < alone.margin <= 10_000
+    unknown = planned("MEDIAN(cost) FROM visits", changes={"expected_rows": None}).outputs[0]
+    assert (unknown.margin_in, unknown.margin) == ("", None)
 
 
 def test_margins_are_in_ranks_unless_others_are_released_beside():
-    alone = planned("MEDIAN(cost) AS m FROM visits").outputs[0]
+    def sharp(select, **options):
+        return planned(select, brackets=False, **options)
+
+    alone = sharp("MEDIAN(cost) AS m FROM visits").outputs[0]
     assert alone.margin_in == "ranks"
-    assert alone.margin == planned("MEDIAN(cost) FROM visits").choices[0].margin
+    assert alone.margin == sharp("MEDIAN(cost) FROM visits").choices[0].margin
     assert not alone.estimated
     assert 0 < alone.likely <= 10_000
-    several = planned("QUANTILE_CONT(cost, [0.1, 0.3, 0.5, 0.9]) AS q FROM visits").outputs
+    several = sharp("QUANTILE_CONT(cost, [0.1, 0.3, 0.5, 0.9]) AS q FROM visits").outputs
     assert [one.margin_in for one in several] == ["ranks", "", "", "ranks"]
     assert several[1].estimated
-    unknown = planned("MEDIAN(cost) FROM visits", changes={"expected_rows": None}).outputs[0]
+    unknown = sharp("MEDIAN(cost) FROM visits", changes={"expected_rows": None}).outputs[0]
     assert unknown.likely is None
     assert unknown.margin == alone.margin
 
@@ -184,7 +226,6 @@ def test_a_grid_is_no_finer_than_doubles_can_tell(far):
 
 def test_a_grid_that_nobody_declared_is_coarse_enough():
     (choice,) = planned("MEDIAN(weight) FROM visits").choices
-    assert isinstance(choice.mechanism, Quantiles)
     assert choice.mechanism.grid.size <= 1 << 22
     (other,) = planned("MEDIAN(weight * 1000000) FROM visits").choices
     assert other.mechanism.grid.size <= 1 << 22

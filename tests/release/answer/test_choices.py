@@ -60,7 +60,8 @@ QUANTILES = [
 
 @pytest.mark.parametrize("aggregate", QUANTILES)
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
-def test_margins_of_quantiles_cover(engine, aggregate, neighbors, size):
+@pytest.mark.parametrize("brackets", [True, False])
+def test_margins_of_quantiles_cover(engine, aggregate, neighbors, brackets, size):
     """In ranks, of the clipped and bounded rows; in the column's unit where they say so."""
     draws = size(small=60, full=20_000, what="draws each")
     made = planned(
@@ -68,6 +69,7 @@ def test_margins_of_quantiles_cover(engine, aggregate, neighbors, size):
         policy(neighbors=neighbors),
         epsilon=2,
         delta=0,
+        brackets=brackets,
     )
     exact = engine.run(made).reveal_to(lambda integers: integers)
     cells, counts, upto = fraction(exact)
@@ -76,15 +78,18 @@ def test_margins_of_quantiles_cover(engine, aggregate, neighbors, size):
     grid, rows = choice.mechanism.grid, int(upto[-1])
     for output in made.outputs:
         level = choice.mechanism.quantiles[choice.names.index(output.node.name)]
-        value = np.asarray(table[output.name], dtype=np.float64)
-        half = np.asarray(table[f"{output.name}_margin"], dtype=np.float64)
+        value, half, low, high = (
+            np.asarray(table[f"{output.name}{beside}"], dtype=np.float64)
+            for beside in ("", "_margin", "_low", "_high")
+        )
         if output.margin_in == "ranks":
             place = np.round((value - float(grid.lowest)) / float(grid.step)).astype(np.int64)
             at = np.searchsorted(cells, place, side="right") - 1
             upper = np.where(at >= 0, upto[np.maximum(at, 0)], 0)
             hit = (at >= 0) & (cells[np.maximum(at, 0)] == place)
             lower = upper - np.where(hit, counts[np.maximum(at, 0)], 0)
-            target = float(level) * rows
+            inside = {0: choice.margin, 1: -choice.margin}  # where MIN and MAX are aimed at
+            target = float(level) * rows + inside.get(level, 0)
             error = np.maximum(np.maximum(lower - target, target - upper), 0)
             assert np.mean(error <= half) >= LEVEL - 0.008, output.name
         else:
@@ -92,6 +97,8 @@ def test_margins_of_quantiles_cover(engine, aggregate, neighbors, size):
             true += float(grid.lowest)
             assert np.mean(np.abs(value - true) <= half + 1e-9) >= LEVEL - 0.008, output.name
             assert np.all(half <= float(output.high - output.low))
+            within = (low <= true + 1e-9) & (true <= high + 1e-9)
+            assert np.mean(within) >= LEVEL - 0.008, output.name
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
@@ -166,7 +173,8 @@ def test_the_median_follows_the_law_of_its_mechanism():
     from scipy.stats import chisquare
 
     known = policy(person=False)
-    made = planned(parse("SELECT MEDIAN(age) AS m FROM visits"), known, epsilon=1, delta=0)
+    question = parse("SELECT MEDIAN(age) AS m FROM visits")
+    made = planned(question, known, epsilon=1, delta=0, brackets=False)
     cells, counts = np.array([20, 60, 100]), np.array([3, 4, 3])
     exact = ExactGroups((), None, {}, {"q0_0": CellCounts((), cells, counts)})
     draws = 4_000
@@ -239,7 +247,7 @@ def test_columns_and_their_types():
         epsilon=100,
     )
     sql = "SELECT MEDIAN(x) AS x, MEDIAN(n) AS n, MODE(ward) AS w, MODE(n) AS f FROM data"
-    answer = session.sql(sql, epsilon=10)
+    answer = session.sql(sql, epsilon=10, brackets=False)
     types = {field.name: str(field.type) for field in answer.to_arrow().schema}
     assert types == {
         "x": "double",
@@ -258,6 +266,10 @@ def test_columns_and_their_types():
     assert "ranks" in str(answer)
     assert "rows" in str(answer)
     assert answer.units == {"x": "ranks", "n": "ranks", "w": "rows", "f": "rows"}
+    assert answer.to_arrow()["x_low"].null_count == 1  # no interval is drawn
+    drawn = session.sql(sql, epsilon=10)
+    assert drawn.to_arrow()["x_low"][0].as_py() <= drawn.to_arrow()["x"][0].as_py()
+    assert drawn.units == {"w": "rows", "f": "rows"}
     assert answer.warnings == ()
 
 

@@ -52,6 +52,13 @@ Nonnegative = Annotated[bool, typer.Option("--nonnegative", help="Show counts be
 Other = Annotated[
     bool, typer.Option("--other", help="Add a group for the rows of no other group.")
 ]
+Brackets = Annotated[
+    bool,
+    typer.Option(
+        "--brackets/--no-brackets",
+        help="Draw intervals of quantiles, or sharper values with margins in ranks.",
+    ),
+]
 Analyst = Annotated[
     str | None,
     typer.Option(help="Who asks, if the policy has budgets for analysts.", metavar="NAME"),
@@ -60,7 +67,13 @@ POLICY = Path("deniable.toml")
 
 
 def ask_options(
-    *, confidence: str, nonnegative: bool, other: bool, find: bool, **numbers: str | None
+    *,
+    confidence: str,
+    nonnegative: bool,
+    other: bool,
+    find: bool,
+    brackets: bool,
+    **numbers: str | None,
 ) -> dict[str, Any]:
     """The options as a session takes them; numbers stay exact."""
     return {
@@ -71,6 +84,7 @@ def ask_options(
         "confidence": parse_decimal(confidence, "confidence"),
         "nonnegative": nonnegative,
         "other": other,
+        "brackets": brackets,
         "bounds": "find" if find else None,
     }
 

@@ -60,6 +60,14 @@ class TreeQuantiles(QuantileMethod):
         return self.levels * (2 if self.neighbors == "replace" else 1) / self.epsilon
 
     def draw(self, data: Histogram, source: BitSource) -> DrawnQuantiles:
+        curve = self.draw_curve(data, source)
+        rows = max(0.0, float(curve[-1]))
+        targets = np.array([float(q) * rows for q in self.quantiles])
+        cells = np.searchsorted(curve, targets, side="left")
+        return DrawnQuantiles(np.minimum(cells, self.size - 1).tolist(), round(rows))
+
+    def draw_curve(self, data: Histogram, source: BitSource) -> Floats:
+        """For every cell, a noisy number of the records in it or below it; never falling."""
         from scipy.optimize import isotonic_regression
 
         noisy = [
@@ -67,11 +75,8 @@ class TreeQuantiles(QuantileMethod):
             for count in count_levels(data, self.levels)
         ]
         leaves = fit_leaves(noisy)[: self.size]
-        curve = isotonic_regression(np.cumsum(leaves)).x
-        rows = max(0.0, float(curve[-1]))
-        targets = np.array([float(q) * rows for q in self.quantiles])
-        cells = np.searchsorted(curve, targets, side="left")
-        return DrawnQuantiles(np.minimum(cells, self.size - 1).tolist(), round(rows))
+        curve: Floats = isotonic_regression(np.cumsum(leaves)).x
+        return curve
 
     def rank_margin(self, chance: float, rows: int) -> float:
         # A point of the curve is a sum of noises with weights of at most 1. The squares of the

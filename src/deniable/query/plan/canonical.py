@@ -35,6 +35,7 @@ from deniable.mechanisms import (
     Gaussian,
     Laplace,
     PermuteAndFlip,
+    QuantileIntervals,
     Quantiles,
     Thresholding,
 )
@@ -54,7 +55,15 @@ KINDS: tuple[type, ...] = (
     *(Plan, parts.GroupKey, parts.Block, Contribution, parts.Choice, parts.Output),
     *(parts.Number, parts.Feature, parts.Chosen, parts.KeyColumn, parts.Operation),
     *(parts.Constant, parts.Distances, parts.TableDistance, parts.Told),
-    *(Laplace, Gaussian, Thresholding, PermuteAndFlip, Quantiles, Exponential),
+    *(
+        Laplace,
+        Gaussian,
+        Thresholding,
+        PermuteAndFlip,
+        Quantiles,
+        QuantileIntervals,
+        Exponential,
+    ),
 )
 
 
@@ -64,6 +73,13 @@ def _quantiles_arguments(mechanism: Quantiles) -> dict[str, object]:
     arguments = {name: getattr(mechanism, name) for name in same}
     bounds = (low, low + (mechanism.grid.size - 1) * step)
     return arguments | {"bounds": bounds, "step": step, "method": mechanism.method}
+
+
+def _intervals_arguments(mechanism: QuantileIntervals) -> dict[str, object]:
+    low, step = mechanism.grid.lowest, mechanism.grid.step
+    same = ("quantiles", "epsilon", "neighbors", "reach", "brackets", "method")
+    bounds = (low, low + (mechanism.grid.size - 1) * step)
+    return {name: getattr(mechanism, name) for name in same} | {"bounds": bounds, "step": step}
 
 
 # Classes whose arguments are not their fields: how to get the arguments, and their types.
@@ -78,6 +94,19 @@ _ARGUMENTS: dict[type, tuple[Callable[[Any], dict[str, object]], dict[str, Any]]
             "bounds": tuple[Fraction, Fraction],
             "step": Fraction,
             "method": str,
+        },
+    ),
+    QuantileIntervals: (
+        _intervals_arguments,
+        {
+            "quantiles": tuple[Fraction, ...],
+            "epsilon": Fraction,
+            "neighbors": Neighbors,
+            "reach": int,
+            "brackets": bool,
+            "method": str,
+            "bounds": tuple[Fraction, Fraction],
+            "step": Fraction,
         },
     ),
 }

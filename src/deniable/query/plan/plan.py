@@ -36,6 +36,7 @@ from deniable.mechanisms import (
     Gaussian,
     Laplace,
     PermuteAndFlip,
+    QuantileIntervals,
     Quantiles,
     Thresholding,
 )
@@ -146,12 +147,13 @@ class Choice:
 
     names: tuple[str, ...]  # names of the released values, in order
     about: str  # "quantiles 0.25, 0.5, 0.75 of cost"
-    mechanism: Quantiles | PermuteAndFlip
+    mechanism: Quantiles | QuantileIntervals | PermuteAndFlip
     changes: int  # the most steps of the mechanism that one unit can be, in all groups together
     sql: str
     labels: tuple[KeyValue, ...] | None = None  # the value of each cell; None: grid points
-    margin: int | None = None  # how many ranks a quantile, or rows a frequent value, may be off
-    rows: int | None = None  # for quantiles: the margin holds for up to this many rows
+    # How many ranks a quantile, or rows a frequent value, may be off; or intervals' reach.
+    margin: int | None = None
+    rows: int | None = None  # for `Quantiles`: the margin holds for up to this many rows
 
     @property
     def name(self) -> str:
@@ -161,14 +163,14 @@ class Choice:
     @property
     def cells(self) -> int:
         """The number of cells, including empty ones."""
-        if isinstance(self.mechanism, Quantiles):
-            return self.mechanism.grid.size
-        return len(self.labels or ())
+        if isinstance(self.mechanism, PermuteAndFlip):
+            return len(self.labels or ())
+        return self.mechanism.grid.size
 
     @property
     def rounds(self) -> int:
         """How many times the mechanism runs in each group."""
-        return 1 if isinstance(self.mechanism, Quantiles) else len(self.names)
+        return len(self.names) if isinstance(self.mechanism, PermuteAndFlip) else 1
 
     @property
     def loss(self) -> Loss:
@@ -323,7 +325,7 @@ class Plan:
         """
         keyed, replace = bool(self.keys), self.neighbors == "replace"
         groups, rows = self.max_groups_per_unit, self.max_rows_per_unit_per_group
-        if isinstance(choice.mechanism, Quantiles):
+        if not isinstance(choice.mechanism, PermuteAndFlip):
             once = replace and not keyed and choice.mechanism.neighbors == "replace"
             return groups * rows * (2 if replace and not once else 1)
         steps = math.ceil(rows / choice.mechanism.sensitivity)

@@ -1,6 +1,7 @@
 """Values that are chosen rather than added up: quantiles, extremes, most frequent values.
 
-All quantiles of one argument, including MEDIAN, MIN and MAX, are one joint release. Its
+All quantiles of one argument, including MEDIAN, MIN and MAX, are one release, with the ends of
+their intervals, unless these are not wanted or not shown. Its
 mechanism is private with respect to single rows. One unit has at most g * m rows, m in each of
 g groups, so the mechanism gets epsilon / (g m): a release that is that private for a row is
 epsilon-private for the unit (group privacy). Under "replace" a unit's rows vanish from some
@@ -13,13 +14,12 @@ each count of a group by at most m, all in one direction. TOP_K chooses a value,
 chooses again, each time for an equal part of epsilon (peeling).
 """
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
 from deniable.errors import InvalidQuery
 from deniable.exact.rationals import decimal_text
-from deniable.mechanisms import PermuteAndFlip, Quantiles
+from deniable.mechanisms import PermuteAndFlip, QuantileIntervals, Quantiles
 from deniable.mechanisms.quantiles.best_method import choose_method
 from deniable.privacy.neighbors import neighboring
 from deniable.query.language.syntax_tree import Aggregate, Expression, Named
@@ -42,15 +42,13 @@ def choose_values(draft: Draft) -> None:
     aggregates = [
         aggregate for aggregate in draft.aggregates if aggregate.name in QUANTILES | MODES
     ]
-    # About what each may cost. It only sets how far inside of the range MIN and MAX lie.
-    epsilon = draft.request.epsilon / (len(draft.aggregates) + draft.private or 1)
     chosen: dict[Aggregate, UnpricedChoice] = {}
     for argument in dict.fromkeys(aggregate.argument for aggregate in aggregates):
         assert argument is not None
         same = [aggregate for aggregate in aggregates if aggregate.argument == argument]
         ranked = [aggregate for aggregate in same if aggregate.name in QUANTILES]
         if ranked:
-            chosen |= dict.fromkeys(ranked, _quantiles(argument, ranked, draft, epsilon))
+            chosen |= dict.fromkeys(ranked, _quantiles(argument, ranked, draft))
         frequent = [aggregate for aggregate in same if aggregate.name in MODES]
         if frequent:
             chosen |= dict.fromkeys(frequent, _modes(argument, frequent, draft.scope))
@@ -59,16 +57,15 @@ def choose_values(draft: Draft) -> None:
 
 
 def _quantiles(
-    argument: Expression, aggregates: Sequence[Aggregate], draft: Draft, epsilon: Fraction
+    argument: Expression, aggregates: Sequence[Aggregate], draft: Draft
 ) -> UnpricedChoice:
     low, high, step = _grid(argument, draft.scope)
     levels = {level for aggregate in aggregates for level in aggregate.levels}
-    ends = {aggregate.name for aggregate in aggregates} & {"min", "max"}
-    share = Fraction(0)
-    if ends:
-        share = _share_beyond(high - low + 1, len(levels) + len(ends), epsilon, draft)
-    levels |= ({share} if "min" in ends else set()) | ({1 - share} if "max" in ends else set())
-    return UnpricedChoice(argument, tuple(sorted(levels)), low, high, step, share=share)
+    levels |= {Fraction(one.name == "max") for one in aggregates if one.name in ("min", "max")}
+    # What is only a part of a formula, of HAVING or of ORDER BY has no interval to show.
+    shown = {named.expression for named in draft.question.outputs}
+    brackets = draft.request.brackets and not shown.isdisjoint(aggregates)
+    return UnpricedChoice(argument, tuple(sorted(levels)), low, high, step, brackets=brackets)
 
 
 def _grid(argument: Expression, scope: Scope) -> tuple[int, int, Fraction]:
@@ -85,24 +82,6 @@ def _grid(argument: Expression, scope: Scope) -> tuple[int, int, Fraction]:
             f"{coarser},   or ask about ROUND({argument} / {coarser}) * {coarser}."
         )
     return low, max(high, low + 1), step
-
-
-def _share_beyond(cells: int, levels: int, epsilon: Fraction, draft: Draft) -> Fraction:
-    """The share of the rows that lie above MAX, and below MIN.
-
-    The largest value belongs to one person. Enough ranks are left out that the answer is an
-    empty cell beyond them with a probability of only a twentieth. The share has two digits and
-    is at most a quarter.
-    """
-    changes = draft.groups * draft.table.max_rows_per_unit_per_group
-    changes *= 1 + (draft.table.neighbors == "replace")
-    parts = levels if levels <= _FEW else 1
-    ranks = 2 * changes * parts / float(epsilon) * math.log(20 * cells)
-    share = ranks / max(1.0, draft.rows_per_group or TYPICAL_ROWS)
-    if share >= 0.25:
-        return Fraction(1, 4)
-    digits = 1 - math.floor(math.log10(share))
-    return Fraction(math.ceil(share * 10**digits), 10**digits)
 
 
 def _modes(
@@ -148,7 +127,7 @@ def price_choices(draft: Draft) -> None:
                 _statement(choice, draft),
                 labels=None if choice.key is None else choice.key.values,
                 margin=_margin(choice, mechanism, ceiling, confidence),
-                rows=None if choice.key is not None else ceiling,
+                rows=ceiling if isinstance(mechanism, Quantiles) else None,
             )
         )
     draft.choices = tuple(choices)
@@ -164,7 +143,7 @@ def _statement(choice: UnpricedChoice, draft: Draft) -> str:
 
 def _mechanism(
     choice: UnpricedChoice, epsilon: Fraction, draft: Draft
-) -> tuple[Quantiles | PermuteAndFlip, int]:
+) -> tuple[Quantiles | QuantileIntervals | PermuteAndFlip, int]:
     """The mechanism, and how many of its steps one unit can be."""
     table, keyed = draft.table, bool(draft.keys)
     rows, replace = table.max_rows_per_unit_per_group, table.neighbors == "replace"
@@ -174,6 +153,8 @@ def _mechanism(
         part = epsilon / (changes * choice.most)
         monotone = not replace or keyed
         return PermuteAndFlip(epsilon=part, sensitivity=rows, monotone=monotone), changes
+    if choice.brackets or {0, 1} & {*choice.levels}:
+        return _intervals(choice, epsilon, draft)
     changes, relation = draft.groups * rows * (2 if replace else 1), "add-remove"
     if replace and not keyed and len(choice.levels) <= _FEW:
         changes, relation = rows, "replace"
@@ -182,7 +163,7 @@ def _mechanism(
     mechanism = Quantiles(
         choice.levels,
         epsilon=epsilon / changes,
-        bounds=(choice.low * choice.step, choice.high * choice.step),
+        bounds=choice.bounds,
         step=choice.step,
         neighbors=neighbors,
         method="independent" if len(choice.levels) <= _FEW else method.name,
@@ -190,13 +171,42 @@ def _mechanism(
     return mechanism, changes
 
 
+def _intervals(
+    choice: UnpricedChoice, epsilon: Fraction, draft: Draft
+) -> tuple[QuantileIntervals, int]:
+    """Quantiles with intervals, or with MIN or MAX among them."""
+    table = draft.table
+    rows, replace = table.max_rows_per_unit_per_group, table.neighbors == "replace"
+
+    def intervals(changes: int, relation: str) -> QuantileIntervals:
+        return QuantileIntervals(
+            choice.levels,
+            epsilon=epsilon / changes,
+            bounds=choice.bounds,
+            step=choice.step,
+            neighbors=neighboring(relation),
+            confidence=draft.request.confidence,
+            brackets=choice.brackets,
+        )
+
+    if replace and not draft.keys:
+        once = intervals(rows, "replace")
+        if once.method == "independent":
+            return once, rows
+    changes = draft.groups * rows * (2 if replace else 1)
+    return intervals(changes, "add-remove"), changes
+
+
 def _margin(
     choice: UnpricedChoice,
-    mechanism: Quantiles | PermuteAndFlip,
+    mechanism: Quantiles | QuantileIntervals | PermuteAndFlip,
     rows: int,
     confidence: Fraction,
 ) -> int:
-    """Ranks that any quantile may be off, or rows that a chosen value may be behind."""
+    """Ranks that any quantile may be off, or rows that a chosen value may be behind; or the
+    reach of intervals."""
+    if isinstance(mechanism, QuantileIntervals):
+        return mechanism.reach
     if isinstance(mechanism, Quantiles):
         return mechanism.margin(confidence, rows=rows)
     return int(mechanism.margin(confidence, candidates=choice.candidates))

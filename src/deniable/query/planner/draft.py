@@ -34,6 +34,7 @@ class Request:
     nonnegative: bool
     other: bool
     delta_by_default: bool
+    brackets: bool = True  # whether the ends of quantiles' intervals are drawn
     written: bool = True  # False: noise and cost only, without the engine's SQL
 
 
@@ -42,13 +43,13 @@ class UnpricedChoice:
     """Values of one argument that are chosen together, before their epsilon is known."""
 
     argument: Expression
-    levels: tuple[Fraction, ...] = ()  # of quantiles
+    levels: tuple[Fraction, ...] = ()  # of quantiles; 0 is MIN and 1 is MAX
     low: int = 0
     high: int = 1
     step: Fraction = Fraction(1)
     key: GroupKey | None = None  # of the most frequent values
     most: int = 1  # how many of them
-    share: Fraction = Fraction(0)  # of the rows that lie beyond MIN and beyond MAX
+    brackets: bool = False  # whether the ends of intervals are drawn, too
 
     @property
     def candidates(self) -> int:
@@ -56,12 +57,18 @@ class UnpricedChoice:
         return len((self.key and self.key.values) or ()) or self.high - self.low + 1
 
     @property
+    def bounds(self) -> tuple[Fraction, Fraction]:
+        """The bounds of the grid."""
+        return self.low * self.step, self.high * self.step
+
+    @property
     def about(self) -> str:
         """What is chosen, as `explain` shows it."""
         if self.key is not None:
             several = "value" if self.most == 1 else f"{self.most} values"
             return f"most frequent {several} of {self.argument}, of {self.candidates:,}"
-        levels = ", ".join(decimal_text(level) for level in self.levels)
+        ends = {0: "MIN", 1: "MAX"}
+        levels = ", ".join(ends.get(level, decimal_text(level)) for level in self.levels)
         return f"quantile{'s' * (len(self.levels) > 1)} {levels} of {self.argument}"
 
     def names(self, place: int) -> tuple[str, ...]:
@@ -72,7 +79,7 @@ class UnpricedChoice:
     def level_of(self, aggregate: Aggregate) -> Fraction:
         """The level of a quantile; MIN and MAX are quantiles too."""
         if aggregate.name in ("min", "max"):
-            return self.share if aggregate.name == "min" else 1 - self.share
+            return Fraction(aggregate.name == "max")
         return aggregate.levels[0]
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from deniable.exact.rationals import decimal_text
 from deniable.exact.suggestions import pluralize
 from deniable.exact.text_formats import percent
-from deniable.mechanisms import Gaussian, Quantiles
+from deniable.mechanisms import Gaussian, QuantileIntervals, Quantiles
 from deniable.query.plan.plan import (
     Block,
     Choice,
@@ -55,7 +55,7 @@ def explain(plan: Plan) -> Branch:
             ),
             *_groups(plan),
             *_below("measured", [_block(block) for block in plan.blocks]),
-            *_below("chosen", [_choice(choice) for choice in plan.choices]),
+            *_below("chosen", [_choice(choice, plan.confidence) for choice in plan.choices]),
             Branch(describe_unit(plan)),
             *_below("notes", [Branch(note) for note in plan.notes]),
         ),
@@ -115,11 +115,14 @@ def _block(block: Block) -> Branch:
     )
 
 
-def _choice(choice: Choice) -> Branch:
+def _choice(choice: Choice, confidence: Fraction) -> Branch:
     mechanism = choice.mechanism
-    if isinstance(mechanism, Quantiles):
+    ends: tuple[Branch, ...] = ()
+    if isinstance(mechanism, Quantiles | QuantileIntervals):
         how = f"{mechanism.grid.size:,} cells, drawn by the {mechanism.method} method"
         steps = f"one unit is at most {choice.changes:,} rows"
+        if isinstance(mechanism, QuantileIntervals) and mechanism.draws_both_ends:
+            ends = (Branch(_intervals(mechanism, confidence)),)
     else:
         how = f"{len(choice.labels or ()):,} values, drawn by permute-and-flip"
         if choice.rounds > 1:
@@ -128,7 +131,16 @@ def _choice(choice: Choice) -> Branch:
             f"one unit moves a count by at most {decimal_text(mechanism.sensitivity)}, in at "
             f"most {choice.changes:,} groups"
         )
-    return Branch(choice.about, (Branch(how), Branch(steps), Branch(f"{choice.loss}")))
+    return Branch(choice.about, (Branch(how), *ends, Branch(steps), Branch(f"{choice.loss}")))
+
+
+def _intervals(mechanism: QuantileIntervals, confidence: Fraction) -> str:
+    """How far intervals reach, and what they cost: without them, values are sharper."""
+    alone = mechanism.sharper_margin(confidence)
+    return (
+        f"intervals are aimed {mechanism.reach:,} ranks to either side; brackets=False: no "
+        f"intervals, and values within {alone:,} ranks at {percent(confidence, '%')}"
+    )
 
 
 def describe_unit(plan: Plan) -> str:

@@ -1,7 +1,11 @@
 """What a reader of the answer should know: clipping, rounding, limits, defaults."""
 
+import math
+
 from deniable.exact.rationals import decimal_text
 from deniable.exact.suggestions import pluralize
+from deniable.exact.text_formats import percent
+from deniable.mechanisms import QuantileIntervals
 from deniable.policy import Policy
 from deniable.query.language.expressions import tables_in
 from deniable.query.language.question import Question
@@ -96,21 +100,34 @@ def _about_choices(draft: Draft) -> list[str]:
     notes: list[str] = []
     for aggregate, choice in draft.choice_of.items():
         if aggregate.name in ("min", "max"):
+            reach = draft.choices[draft.unpriced.index(choice)].margin
             beyond = "below" if aggregate.name == "min" else "above"
-            level = decimal_text(choice.level_of(aggregate))
             notes.append(
-                f"{aggregate} is the {level} quantile: the very last value is one person's "
-                f"own, so about {decimal_text(100 * choice.share)} % of the rows lie {beyond} "
-                "it."
+                f"{aggregate} is aimed at the value with {reach:,} rows {beyond} it, which the "
+                "noise can reach: the very last value is one person's own."
             )
-    for choice in draft.unpriced:
-        if choice.levels:
-            low, high = (decimal_text(end * choice.step) for end in (choice.low, choice.high))
+    for unpriced, priced in zip(draft.unpriced, draft.choices, strict=True):
+        if unpriced.levels:
+            low, high = (decimal_text(end) for end in unpriced.bounds)
             notes.append(
-                f"Quantiles of {choice.argument} are multiples of {decimal_text(choice.step)} "
-                f"from {low} to {high}."
+                f"Quantiles of {unpriced.argument} are multiples of "
+                f"{decimal_text(unpriced.step)} from {low} to {high}."
             )
+        mechanism = priced.mechanism
+        if isinstance(mechanism, QuantileIntervals) and mechanism.brackets:
+            notes.append(_about_intervals(str(unpriced.argument), mechanism, draft))
     return notes
+
+
+def _about_intervals(argument: str, mechanism: QuantileIntervals, draft: Draft) -> str:
+    level = percent(draft.request.confidence)
+    promise = f"Intervals of quantiles of {argument} hold at {level}, all of a group together"
+    if mechanism.method == "tree":
+        return f"{promise}, for the rows after limits and cuts."
+    return (
+        f"{promise}, for the rows after limits and cuts. On smooth data the value itself is "
+        f"typically about {math.ceil(mechanism.typical):,} ranks off."
+    )
 
 
 def _about_limits(draft: Draft) -> list[str]:

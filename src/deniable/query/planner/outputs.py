@@ -13,7 +13,7 @@ import numpy as np
 
 from deniable.errors import InvalidQuery
 from deniable.exact.rationals import decimal_text
-from deniable.mechanisms import Quantiles
+from deniable.mechanisms import PermuteAndFlip, QuantileIntervals, Quantiles
 from deniable.mechanisms.noise.additive import Noise
 from deniable.query.language.syntax_tree import (
     Aggregate,
@@ -220,10 +220,11 @@ def _predict(
 
 def _predict_chosen(output: Output, choice: Choice, rows: float | None) -> Output:
     """The margin in ranks or rows is certain. In the column's own unit it is an estimate, as if
-    the rows were spread evenly. Other quantiles around it show the real margin afterwards."""
+    the rows were spread evenly. The ends of its interval, or other quantiles around it, show
+    the real margin afterwards."""
     likely = None
     assert choice.margin is not None
-    if isinstance(choice.mechanism, Quantiles) and rows is not None:
+    if not isinstance(choice.mechanism, PermuteAndFlip) and rows is not None:
         grid = choice.mechanism.grid
         share = min(1.0, choice.margin / max(rows, 1.0))
         likely = float((grid.size - 1) * grid.step) * share
@@ -233,9 +234,15 @@ def _predict_chosen(output: Output, choice: Choice, rows: float | None) -> Outpu
 
 
 def _lies_between(output: Output, choice: Choice) -> bool:
-    """Whether other quantiles are released above and below this one, and the rows are counted
-    too. Then its margin in the column's own unit is known afterwards."""
-    if not isinstance(choice.mechanism, Quantiles) or not isinstance(output.node, Chosen):
+    """Whether both ends of its interval are drawn; or other quantiles are released above and
+    below this one, and the rows are counted too. Then its margin in the column's own unit is
+    known afterwards. One end of MIN and of MAX is a bound: their margins are in ranks."""
+    if not isinstance(output.node, Chosen):
+        return False
+    if isinstance(choice.mechanism, QuantileIntervals):
+        level = choice.mechanism.quantiles[choice.names.index(output.node.name)]
+        return choice.mechanism.brackets and 0 < level < 1
+    if not isinstance(choice.mechanism, Quantiles):
         return False
     inside = output.node.name in choice.names[1:-1]
     return inside and choice.mechanism.method in ("fixed-target", "tree")

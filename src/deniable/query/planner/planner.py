@@ -48,12 +48,14 @@ def plan(
     weights: Mapping[str, Number] | None = None,
     nonnegative: bool = False,
     other: bool = False,
+    brackets: bool = True,
     written: bool = True,
 ) -> Plan:
     """The plan for a question, before anything is spent.
 
     `delta` defaults to a hundredth of the budget's. `weights` ask for some outputs to be more
-    accurate than others: twice the weight, half the margin.
+    accurate than others: twice the weight, half the margin. Without `brackets`, quantiles have
+    sharper values, and margins in ranks instead of intervals.
     """
     share = policy.delta * DELTA_SHARE if delta is None else rational(delta, "delta")
     if not 0 <= share < 1:
@@ -71,6 +73,7 @@ def plan(
         nonnegative=nonnegative,
         # Without groups all rows are in the only one, so there is no `other` group.
         other=other and bool(question.keys),
+        brackets=brackets,
         delta_by_default=delta is None,
         written=written,
     )

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from deniable.engines.handover.exact_groups import ExactGroups, Integers
-from deniable.mechanisms import Gaussian, Laplace, Quantiles
+from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip
 from deniable.query.margins.chosen_rows import chooses_rows, confidence_for_each
 from deniable.query.margins.evaluation import Values, evaluate
 from deniable.query.margins.linear_forms import LinearForm, form
@@ -226,7 +226,7 @@ def _choice_columns(
     choice, name = plan.choices[output.node.choice], output.node.name
     value = chosen.values[name]
     stated = pa.array([choice.margin] * count, type=pa.int64())
-    if not isinstance(choice.mechanism, Quantiles):
+    if isinstance(choice.mechanism, PermuteAndFlip):
         kind = pa.array(list(choice.labels or ())).type
         return pa.array(value.tolist(), type=kind), stated
     grid = choice.mechanism.grid

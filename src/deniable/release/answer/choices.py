@@ -1,8 +1,9 @@
 """Quantiles and most frequent values, drawn from the cells of each group in the answer.
 
 A value is drawn for every group, even an empty one, so the shape of the answer does not depend
-on the rows. A margin in ranks or rows comes from the plan. A margin in the column's own unit
-comes from other released quantiles: the nearest ones beyond the margin in ranks.
+on the rows. A margin in ranks or rows comes from the plan. An interval in the column's own unit
+is drawn as well, or comes from other released quantiles: the nearest ones beyond the margin in
+ranks.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.mechanisms import PermuteAndFlip, Quantiles
+from deniable.mechanisms import PermuteAndFlip, QuantileIntervals, Quantiles
 from deniable.query.margins.evaluation import Values
 from deniable.query.plan.plan import Choice, Plan
 from deniable.release.answer.cell_places import PlacedCells
@@ -43,7 +44,9 @@ def draw_choices(plan: Plan, groups: Groups) -> DrawnChoices:
     for choice in plan.choices:
         mechanism = choice.mechanism
         cells = _cells_by_group(groups.cells[choice.name], groups.count, choice.cells)
-        if isinstance(mechanism, Quantiles):
+        if isinstance(mechanism, QuantileIntervals):
+            _draw_intervals(choice, mechanism, cells, drawn)
+        elif isinstance(mechanism, Quantiles):
             _draw_quantiles(choice, mechanism, cells, plan.confidence, drawn)
         else:
             _draw_most_frequent(choice, mechanism, cells, drawn)
@@ -72,6 +75,21 @@ def _cells_by_group(
     ends = np.searchsorted(group, np.arange(count + 1))
     for start, end in pairwise(ends.tolist()):
         yield cell[start:end], limit_rows(number[start:end])
+
+
+def _draw_intervals(
+    choice: Choice,
+    mechanism: QuantileIntervals,
+    cells: Iterator[tuple[Integers, Integers]],
+    drawn: DrawnChoices,
+) -> None:
+    released = [mechanism.release_cells(*group) for group in cells]
+    for place, name in enumerate(choice.names):
+        drawn.values[name] = np.array([group.values[place] for group in released], np.float64)
+        if mechanism.brackets:
+            ends = [group.ends[place] for group in released if group.ends is not None]
+            lower, upper = np.array(ends, dtype=np.float64).reshape(-1, 2).T
+            drawn.ends[name] = lower, upper
 
 
 def _draw_quantiles(

@@ -147,7 +147,7 @@ def _plan_search(
     parsed = parse(question) if isinstance(question, str) else question
     epsilon = positive(rest["epsilon"], "epsilon")
     beyond = math.ceil(2 / (epsilon * (1 - SEARCH_SHARE)))
-    price: dict[str, Any] = {"epsilon": epsilon * SEARCH_SHARE, "delta": 0}
+    price: dict[str, Any] = {"epsilon": epsilon * SEARCH_SHARE, "delta": 0, "brackets": False}
     step = prepare_search(parsed, session.policy, options["bounds"], beyond=beyond)
     first = session.plan(step.question, **price)
     if step.levels:

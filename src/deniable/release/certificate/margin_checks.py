@@ -6,10 +6,12 @@
   it follows from the number itself.
 - The margin of a chosen value, in ranks or rows: the mechanism's own margin, for the row
   ceiling, or for the number of labels.
-- The margin of a quantile, in the column's own unit: it reaches to other released quantiles, or
-  to the bounds. Which ones depends on the noisy number of rows, which is not released. So the
-  margin must reach to some of them, the same difference of level on both sides, and at least
-  as far as in a table of the largest size.
+- The margin of a quantile whose interval is drawn reaches to the farther end. The ends are
+  released values; their reach in ranks must be the mechanism's own.
+- The margin of another quantile, in the column's own unit: it reaches to other released
+  quantiles, or to the bounds. Which ones depends on the noisy number of rows, which is not
+  released. So the margin must reach to some of them, the same difference of level on both
+  sides, and at least as far as in a table of the largest size.
 - Other margins (averages, variances) depend on noisy integers that are not released. They
   cannot be checked; `unchecked_outputs` names them.
 """
@@ -20,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.mechanisms import PermuteAndFlip, Quantiles
+from deniable.mechanisms import PermuteAndFlip, QuantileIntervals, Quantiles
 from deniable.query.margins.chosen_rows import chooses_rows
 from deniable.query.margins.shown_groups import units_interval
 from deniable.query.plan.plan import (
@@ -30,7 +32,7 @@ from deniable.query.plan.plan import (
     Output,
     Plan,
 )
-from deniable.release.answer.answer_table import Answer, column_names
+from deniable.release.answer.answer_table import column_names
 from deniable.release.certificate.statement import noise_margin
 
 if TYPE_CHECKING:
@@ -38,8 +40,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-_TOLERANCE = 1e-3  # relative; for margins of sums of several noises
-_ROUNDING = 1e-9  # of a value, in the sum of a value and its margin
+TOLERANCE = 1e-3  # relative; for margins of sums of several noises
 
 
 def choice_margin(choice: Choice, confidence: Fraction) -> int | None:
@@ -54,6 +55,8 @@ def choice_margin(choice: Choice, confidence: Fraction) -> int | None:
     mechanism = choice.mechanism
     if isinstance(mechanism, PermuteAndFlip):
         return int(mechanism.margin(confidence, candidates=len(choice.labels or ())))
+    if isinstance(mechanism, QuantileIntervals):
+        return mechanism.margin(confidence)
     return None if choice.rows is None else mechanism.margin(confidence, rows=choice.rows)
 
 
@@ -63,9 +66,10 @@ def unchecked_outputs(plan: Plan) -> tuple[str, ...]:
         name
         for output, (name, margin, _) in zip(plan.outputs, column_names(plan), strict=True)
         if margin is not None
-        and _constant_margin(plan, output) is None
+        and constant_margin(plan, output) is None
         and not _counts_units(plan, output)
         and _choice_shown_whole(plan, output) is None
+        and not _has_drawn_ends(plan, output)
     )
 
 
@@ -75,7 +79,7 @@ def wrong_margins(plan: Plan, table: "pa.Table") -> Iterator[tuple[str, object, 
     for place, (name, column, _) in enumerate(column_names(plan)):
         if column is None or column not in table.column_names:
             continue
-        constant = _constant_margin(plan, plan.outputs[place])
+        constant = constant_margin(plan, plan.outputs[place])
         choice = _choice_shown_whole(plan, plan.outputs[place])
         for row in rows:
             stated = row[column]
@@ -90,55 +94,27 @@ def wrong_margins(plan: Plan, table: "pa.Table") -> Iterator[tuple[str, object, 
                 yield column, stated, possible[0]
 
 
-def wrong_ends(plan: Plan, answer: Answer) -> Iterator[tuple[str, object, object]]:
-    """Impossible ends of intervals in the rows: the column, what is stated, what is right.
-
-    The farther end is one margin away; if the margin depends only on the noise, both are.
-    """
-    rows = answer.table.to_pylist()
-    for output, (name, _, ends) in zip(plan.outputs, column_names(plan), strict=True):
-        if ends is None or name not in answer.ends:
-            continue
-        if missing := {*ends} - {*answer.table.column_names}:
-            yield min(missing), None, "a column"
-            return
-        constant = not output.margin_in and _constant_margin(plan, output) is not None
-        for row in rows:
-            value, margin = row[name], row[answer.margins[name]]
-            if value is None or margin is None or output.margin_in:
-                continue
-            low, high = (row[end] for end in ends)
-            if not _ends_fit(value, margin, low, high, symmetric=constant):
-                yield ends[1], high, value + margin
-
-
-def _ends_fit(value: Any, margin: Any, low: Any, high: Any, *, symmetric: bool) -> bool:
-    """Whether an interval contains the value and its farther end is one margin away.
-
-    >>> _ends_fit(5, 2, 4, 7, symmetric=False), _ends_fit(5, 2, 4, 7, symmetric=True)
-    (True, False)
-    """
-    if low is None or high is None:
-        return False
-    near, far = sorted((value - low, high - value))
-    slack = _TOLERANCE * margin + _ROUNDING * abs(value)
-    return abs(far - margin) <= slack and near >= (margin - slack if symmetric else -slack)
-
-
 def margins_agree(stated: Any, computed: float) -> bool:
     """Whether two margins are equal, up to the floating-point error of a sum of noises."""
     return type(stated) in (int, float) and (
-        stated == computed or abs(stated - computed) <= _TOLERANCE * abs(computed)
+        stated == computed or abs(stated - computed) <= TOLERANCE * abs(computed)
     )
 
 
-def _constant_margin(plan: Plan, output: Output) -> float | None:
+def constant_margin(plan: Plan, output: Output) -> float | None:
     """The margin, if it is the same in every row."""
     if not isinstance(output.node, Chosen):
         return noise_margin(plan, output)
     choice = plan.choices[output.node.choice]
     margin = choice_margin(choice, plan.confidence) if output.margin_in else None
     return None if margin is None else float(margin)
+
+
+def _has_drawn_ends(plan: Plan, output: Output) -> bool:
+    """Whether it is a quantile whose interval is drawn: then its margin follows from that."""
+    return isinstance(output.node, Chosen) and isinstance(
+        plan.choices[output.node.choice].mechanism, QuantileIntervals
+    )
 
 
 def _counts_units(plan: Plan, output: Output) -> bool:
@@ -161,6 +137,8 @@ def _choice_shown_whole(plan: Plan, output: Output) -> Choice | None:
     if not isinstance(output.node, Chosen) or output.margin_in:
         return None
     choice = plan.choices[output.node.choice]
+    if not isinstance(choice.mechanism, Quantiles):
+        return None
     nodes = (other.node for other in plan.outputs)
     shown = {node.name for node in nodes if isinstance(node, Chosen)}
     return choice if {*choice.names} <= shown else None

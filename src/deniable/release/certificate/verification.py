@@ -39,12 +39,12 @@ from deniable.release.certificate.document import (
     RELEASE_VERSION,
     write_document,
 )
+from deniable.release.certificate.interval_checks import wrong_ends
 from deniable.release.certificate.kernel_check import KernelCheck
 from deniable.release.certificate.margin_checks import (
     choice_margin,
     margins_agree,
     unchecked_outputs,
-    wrong_ends,
     wrong_margins,
 )
 from deniable.release.certificate.sensitivity_checks import check_sensitivities, mismatch
@@ -243,8 +243,9 @@ def _check_numbers(plan: Plan, statement: Mapping[str, Any]) -> str:
             raise mismatch(f"plan.outputs.{output.name}.margin", stated, computed)
     for choice in plan.choices:
         ranks = choice_margin(choice, plan.confidence)
-        if ranks is not None and choice.margin != ranks:
-            raise mismatch(f"the margin of {choice.about}", choice.margin, ranks)
+        reach = getattr(choice.mechanism, "reach", choice.margin)
+        if ranks is not None and not choice.margin == ranks == reach:
+            raise mismatch(f"the margin of {choice.about}", (choice.margin, reach), ranks)
     follows = write_statement(plan)
     _compare(follows, {name: statement.get(name) for name in follows})
     _check_context(statement, set(follows))

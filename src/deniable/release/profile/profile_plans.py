@@ -94,7 +94,9 @@ def plan_profile(
     numbers, open_numbers = rest * len(of["number"]), rest * len(of["open"])
 
     def plan(question: Question, price: Fraction, delta: Number = 0) -> Plan:
-        return session.plan(question, epsilon=price, delta=delta, confidence=confidence)
+        return session.plan(
+            question, epsilon=price, delta=delta, confidence=confidence, brackets=False
+        )
 
     counts_price = (
         share

@@ -44,6 +44,7 @@ class AskOptions(TypedDict):
     weights: NotRequired[Mapping[str, Number] | None]
     nonnegative: NotRequired[bool]
     other: NotRequired[bool]
+    brackets: NotRequired[bool]  # False: quantiles without intervals, but sharper
 
 
 class StreamOptions(TypedDict):

@@ -94,7 +94,9 @@ class CopyPlan:
         outputs = (Named("cut", builder.quantiles(own, LEVELS)),)
         question = Question(self.source.relation, None, (), outputs)
         price = self.budget.cut_epsilon(self.rho)
-        return session.plan(question, epsilon=price, delta=0, confidence=self.confidence)
+        return session.plan(
+            question, epsilon=price, delta=0, confidence=self.confidence, brackets=False
+        )
 
     @property
     def texts(self) -> tuple[int, ...]:

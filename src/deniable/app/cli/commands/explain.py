@@ -28,6 +28,7 @@ def explain(
     confidence: session_options.Confidence = "0.95",
     nonnegative: session_options.Nonnegative = False,
     other: session_options.Other = False,
+    brackets: session_options.Brackets = True,
     engine_sql: EngineSql = False,
     save_plan: SavePlan = None,
 ) -> None:
@@ -45,6 +46,7 @@ def explain(
         confidence=confidence,
         nonnegative=nonnegative,
         other=other,
+        brackets=brackets,
     )
     from deniable.release.certificate.kernel_check import write_plan_check
 

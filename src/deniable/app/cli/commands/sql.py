@@ -36,6 +36,7 @@ def sql(
     confidence: session_options.Confidence = "0.95",
     nonnegative: session_options.Nonnegative = False,
     other: session_options.Other = False,
+    brackets: session_options.Brackets = True,
     as_json: Json = False,
     as_csv: Csv = False,
     analyst: session_options.Analyst = None,
@@ -60,6 +61,7 @@ def sql(
         confidence=confidence,
         nonnegative=nonnegative,
         other=other,
+        brackets=brackets,
     )
     session_options.check_price(question, options)
     with session_options.open_session(policy, "asking", analyst) as session:
