@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from deniable.mechanisms.quantiles import (
         QuantileIntervals,
         Quantiles,
-        ReleasedIntervals,
         ReleasedQuantiles,
     )
 
@@ -66,7 +65,6 @@ __all__ = [
     "RandomizedResponse",
     "Rappor",
     "ReleasedDensity",
-    "ReleasedIntervals",
     "ReleasedQuantiles",
     "RevealingResponse",
     "SparseVector",
@@ -105,7 +103,7 @@ _FILES = {
     "noise.laplace": ("Laplace",),
     "noise.staircase": ("Staircase",),
     "noise.thresholding": ("Thresholding",),
-    "quantiles": ("QuantileIntervals", "Quantiles", "ReleasedIntervals", "ReleasedQuantiles"),
+    "quantiles": ("QuantileIntervals", "Quantiles", "ReleasedQuantiles"),
 }
 
 

@@ -178,7 +178,8 @@ def check_form(asked, answer):
     """The answer has the plan's columns and can be printed, signed, stored and read."""
     assert isinstance(answer, Answer), asked.statements
     table = answer.table
-    expected = [name for pair in column_names(asked) for name in pair if name is not None]
+    listed = ((name, margin, *(ends or ())) for name, margin, ends in column_names(asked))
+    expected = [name for names in listed for name in names if name is not None]
     assert table.column_names == expected
     if asked.thresholding is None and asked.having is None and asked.limit is None:
         groups = math.prod(len(key.values) for key in asked.keys)

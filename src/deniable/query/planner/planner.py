@@ -54,8 +54,7 @@ def plan(
     """The plan for a question, before anything is spent.
 
     `delta` defaults to a hundredth of the budget's. `weights` ask for some outputs to be more
-    accurate than others: twice the weight, half the margin. Without `brackets`, quantiles have
-    sharper values, and margins in ranks instead of intervals.
+    accurate than others: twice the weight, half the margin. `brackets` are for quantiles.
     """
     share = policy.delta * DELTA_SHARE if delta is None else rational(delta, "delta")
     if not 0 <= share < 1:

@@ -18,7 +18,7 @@ def describe_margins(plan: Plan) -> str:
     """A sentence about what the margins of an answer promise.
 
     Rows that HAVING or LIMIT chose by noisy numbers have margins that hold for all groups
-    together. Quantiles and modes have no such margins.
+    together. Those of quantiles and modes do not.
     """
     level = percent(plan.confidence)
     if not chooses_rows(plan.having, plan.order, plan.limit):
@@ -28,7 +28,7 @@ def describe_margins(plan: Plan) -> str:
         "that were chosen."
     )
     if plan.choices:
-        promise += " Margins in ranks and rows do not: they hold before rows are chosen."
+        promise += " Those of quantiles and modes do not: they hold before rows are chosen."
     return promise
 
 

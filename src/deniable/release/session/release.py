@@ -96,7 +96,7 @@ class Release:
         name = self._only_number()
         if name in self.answer.ends:
             return self.answer.table[self.answer.ends[name][side]][0].as_py()
-        # The answer was released before there were ends, or it is a label, which has none.
+        # The answer was released before there were ends, or it is a label.
         unknown = name in self.units or self.margin is None or self.value is None
         return None if unknown else self.value + (self.margin if side else -self.margin)
 
