@@ -128,6 +128,13 @@ def test_a_column_has_no_price_of_its_own():
         dp.mean("cost", bounds=(0, 1))
 
 
+def test_a_median_has_an_interval_unless_it_is_not_wanted():
+    drawn = dp.median(range(1000), bounds=(0, 1000), epsilon=1)
+    assert drawn.low <= drawn.value <= drawn.high
+    sharp = dp.median(range(1000), bounds=(0, 1000), epsilon=1, brackets=False)
+    assert (sharp.low, sharp.high, sharp.units) == (None, None, {"median": "ranks"})
+
+
 def test_unknown_arguments_are_refused():
     with pytest.raises(InvalidParameter, match="Unknown option `unit`"):
         dp.mean(VALUES, bounds=(0, 1), epsilon=1, unit="patient")

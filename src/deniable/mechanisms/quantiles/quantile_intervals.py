@@ -206,7 +206,10 @@ class QuantileIntervals:
             return ranks.draw(quantile, unit, source, offset=ends * self.reach)
 
         if not self.brackets:
-            ends_of = {0: 2, 1: 0}  # in reaches from the first public row; other levels: 1
+            ends_of = {
+                Fraction(0): 2,
+                Fraction(1): 0,
+            }  # in reaches from the first public row; other levels: 1
             return DrawnIntervals(
                 sorted(aim(q, ends_of.get(q, 1)) for q in self.quantiles), None
             )

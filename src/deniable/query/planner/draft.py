@@ -67,7 +67,7 @@ class UnpricedChoice:
         if self.key is not None:
             several = "value" if self.most == 1 else f"{self.most} values"
             return f"most frequent {several} of {self.argument}, of {self.candidates:,}"
-        ends = {0: "MIN", 1: "MAX"}
+        ends = {Fraction(0): "MIN", Fraction(1): "MAX"}
         levels = ", ".join(ends.get(level, decimal_text(level)) for level in self.levels)
         return f"quantile{'s' * (len(self.levels) > 1)} {levels} of {self.argument}"
 

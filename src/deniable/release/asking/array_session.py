@@ -38,6 +38,7 @@ class ArrayOptions(TypedDict):
     step: NotRequired[Number]
     confidence: NotRequired[Number]
     neighbors: NotRequired[Neighbors]
+    brackets: NotRequired[bool]  # False: quantiles without intervals, but sharper
 
 
 def name_or_release(
@@ -119,6 +120,7 @@ def release_array(
     outputs: dict[str, Any] = {name: aggregate}
     question = QuestionBuilder(table.name).agg(**outputs)
     options = {"epsilon": epsilon, "delta": delta, "confidence": confidence}
+    options["brackets"] = how.get("brackets", True)
     with connect(Policy([table], epsilon=epsilon, delta=delta), Door) as session:
         return release_question(
             session, question, {**options, "bounds": "find" if find else None}

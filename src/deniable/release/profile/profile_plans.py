@@ -11,6 +11,7 @@ missing values are counted, for that fifth.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, positive, rational
@@ -25,7 +26,6 @@ from deniable.query.plan.plan import Plan
 from deniable.query.plan.quoting import quote_name
 from deniable.query.planner.bounds_search import SEARCH_SHARE, BoundsSearch, prepare_search
 from deniable.query.planner.planner import DELTA_SHARE
-from deniable.release.session.ask_options import AskOptions
 from deniable.release.session.door import Door
 
 LEVELS = tuple(Fraction(percent, 100) for percent in (5, 25, 50, 75, 95))
@@ -95,7 +95,7 @@ def plan_profile(
     numbers, open_numbers = rest * len(of["number"]), rest * len(of["open"])
 
     def plan(question: Question, price: Fraction, delta: Number = 0) -> Plan:
-        how: AskOptions = {"confidence": confidence, "brackets": False}
+        how: dict[str, Any] = {"confidence": confidence, "brackets": False}
         return session.plan(question, epsilon=price, delta=delta, **how)
 
     counts_price = (

@@ -64,6 +64,12 @@ def test_wishes_reach_the_plan(run):
     assert all(row["n"] >= 0 for row in told["rows"])
 
 
+def test_brackets_can_be_left_out(run):
+    median = ("sql", "SELECT MEDIAN(cost) AS m FROM visits", "--epsilon", "1")
+    assert " ranks" not in run(*median)[1].partition("Cost")[0]
+    assert " ranks\n" in run(*median, "--no-brackets")[1]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
