@@ -55,6 +55,14 @@ def test_the_whole_loss_is_what_is_charged(sql, neighbors, epsilon, max_groups_p
         )  # and nothing is wasted
 
 
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+def test_the_whole_loss_is_what_is_charged_without_brackets(neighbors):
+    for sql in QUESTIONS[:3]:
+        made = planned(sql, epsilon=1, changes={"neighbors": neighbors}, brackets=False)
+        check_price(made)
+        assert made.loss.exact_epsilon == PureLoss(1).exact_epsilon
+
+
 def test_a_plan_that_understates_its_choices_is_refused():
     made = planned("MEDIAN(age) FROM visits")
     (choice,) = made.choices

@@ -70,6 +70,21 @@ def test_a_margin_that_is_a_tenth_too_small_is_found(session, asked):
         verify(signed(session, release, release.plan, narrower(table, column)))
 
 
+def test_an_interval_between_other_quantiles_is_computed_again(session):
+    """Also if its ends were moved along with its margin."""
+    release = session.sql(f"SELECT {FIVE} FROM visits", epsilon=0.9, brackets=False)
+    table = release.answer.table
+    own, low, high = (table[f"q[0.5]{beside}"][0].as_py() for beside in ("", "_low", "_high"))
+    near = {"_low": own - 0.9 * (own - low), "_high": own + 0.9 * (high - own)}
+    near["_margin"] = max(near["_high"] - own, own - near["_low"])
+    for beside, moved in near.items():
+        name = f"q[0.5]{beside}"
+        place = table.column_names.index(name)
+        table = table.set_column(place, name, pa.array([moved], pa.float64()))
+    with pytest.raises(InvalidCertificate, match=r"rows\."):
+        verify(signed(session, release, release.plan, table))
+
+
 @pytest.mark.parametrize("asked", [one for one in QUESTIONS if one != "count"])
 def test_a_plan_that_understates_its_choices_margin_is_found(session, asked):
     sql, _, epsilon = QUESTIONS[asked]
