@@ -17,7 +17,7 @@ import pytest
 import deniable as dp
 from deniable.errors import DeniableError, PlanRefused
 from deniable.kernel.verdict import check_plan
-from deniable.mechanisms import Quantiles
+from deniable.mechanisms import QuantileIntervals, Quantiles
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
 from tests.engines.questions import Questions
@@ -158,9 +158,29 @@ def test_the_number_of_rows_is_never_public():
     joint = Quantiles(
         old.quantiles, epsilon=old.epsilon, bounds=(0, 100), neighbors="replace", method="joint"
     )
-    choice = dataclasses.replace(made.choices[0], mechanism=joint)
-    said = opinion(dataclasses.replace(made, choices=(choice,)), facts_of(policy))
-    assert "number of rows" in said
+    tree = QuantileIntervals(
+        old.quantiles, epsilon=old.epsilon, bounds=(0, 100), neighbors="replace", method="tree"
+    )
+    for mechanism in (joint, tree):
+        choice = dataclasses.replace(made.choices[0], mechanism=mechanism)
+        said = opinion(dataclasses.replace(made, choices=(choice,)), facts_of(policy))
+        assert "number of rows" in said
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("brackets", [True, False])
+def test_every_shape_of_quantiles_has_a_rule(relation, brackets):
+    """A unit is as many steps as it has rows, with intervals and without, also for extremes."""
+    policy = harm.policy(relation)
+    for aggregates in ("MEDIAN(x)", "MIN(x), MAX(x)", "QUANTILE_CONT(x, [0.1, 0.2, 0.5, 0.9])"):
+        question = parse(f"SELECT {aggregates} FROM data")
+        made = plan(question, policy, epsilon=1, brackets=brackets)
+        (part,) = check_plan(made, facts_of(policy)).parts
+        (choice,) = made.choices
+        assert part.l1 == part.declared == choice.changes
+        fewer = dataclasses.replace(choice, changes=choice.changes - 1)
+        said = opinion(dataclasses.replace(made, choices=(fewer,)), facts_of(policy))
+        assert "the plan counts" in said
 
 
 class Trial:

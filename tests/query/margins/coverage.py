@@ -16,7 +16,14 @@ import numpy as np
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef
 from deniable.query.margins.linear_forms import features_of
-from deniable.query.margins.margins import margins, noise_of_features, shown_values
+from deniable.query.margins.margins import (
+    half_widths,
+    noise_of_features,
+    shown_values,
+)
+from deniable.query.margins.margins import (
+    limits as interval_limits,
+)
 from deniable.query.plan.plan import Block, Feature, Node, Number, Operation
 from deniable.query.planner.aggregate_nodes import MeasuredPair, MeasuredStatistic
 from deniable.query.statements.statistics import Statistic, root_up
@@ -58,7 +65,8 @@ class Measured:
 
 
 def measure(configuration: Configuration, draws: int) -> Measured:
-    """Draws the noise again and again, and compares errors with margins."""
+    """Draws the noise again and again: how often both ends of the interval are on their side of
+    the truth, and how the margin, which reaches to the farther end, compares with errors."""
     noises = noise_of_features(configuration.blocks, None)
     noisy = {
         name: np.asarray(block.mechanism.release(np.full(draws, configuration.true[name])))
@@ -70,15 +78,17 @@ def measure(configuration: Configuration, draws: int) -> Measured:
     truth = shown_values(configuration.node, exact, **limits)
     floats = {name: values.astype(np.float64) for name, values in noisy.items()}
     shown = shown_values(configuration.node, floats, **limits)
-    half = margins(
-        configuration.node, noises, floats, confidence=LEVEL, shown_as=shown, **limits
-    )
+    ends = interval_limits(configuration.node, noises, floats, confidence=LEVEL, **limits)
+    half = half_widths(shown, *ends)
     error = np.abs(shown - truth)
     if np.isnan(truth).all():
         return Measured(1.0, 0.0, 1.0, 1.0)
     known = ~np.isnan(error)
     tolerance = 1e-9 * np.maximum(np.abs(truth), 1.0)
-    covered = np.mean((error <= half + tolerance) | ~known)
+    # As they are released: an end that is not known is infinitely far away.
+    low = np.where(np.isnan(ends[0]), -np.inf, np.minimum(ends[0], shown))
+    high = np.where(np.isnan(ends[1]), np.inf, np.maximum(ends[1], shown))
+    covered = np.mean(((low - tolerance <= truth) & (truth <= high + tolerance)) | ~known)
     finite = known & np.isfinite(half)
     usual = np.quantile(error[finite], 0.95) if finite.any() else 0.0
     padding = float(np.median(half[finite])) / usual if usual > 0 else 1.0
