@@ -186,6 +186,12 @@ def test_quantiles_have_intervals_unless_these_are_not_wanted():
     assert "for the rows after limits and cuts. On smooth data" in shown
 
 
+@pytest.mark.parametrize("sql", ["MEDIAN(cost) AS m FROM visits", "MAX(cost) AS m FROM visits"])
+def test_no_guess_of_the_number_of_rows_moves_an_interval(sql):
+    drawn = [planned(sql, changes={"expected_rows": n}).choices for n in (None, 200, 10**6)]
+    assert drawn[0] == drawn[1] == drawn[2]
+
+
 @pytest.mark.parametrize(
     "sql",
     [
