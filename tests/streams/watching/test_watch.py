@@ -245,6 +245,14 @@ def test_less_room_for_signs_is_refused_where_rows_are_replaced(monkeypatch):
         data.watch(SUM, epsilon=1, **YEAR)
 
 
+def test_a_unit_that_may_be_written_in_two_ways_is_refused_in_words():
+    rows = frame(ROWS).set_column(1, "patient", pa.array([1.0, 1.0, 2.0, -0.0, 0.0, 3.0]))
+    data = dp.protect(rows, name="visits", unit="patient", epsilon=10)
+    with pytest.raises(InvalidParameter, match=r"two tallies.*Nothing was spent"):
+        data.watch(COUNT, **YEAR, epsilon=1, per_person=3)
+    assert data.remaining.epsilon == 10
+
+
 def test_only_the_unit_is_withheld():
     data = protect(ROWS, **PERSONS)
     plan = WatchQuestion.read(data, COUNT).plan(data, [day(1), day(2)], 3, Fraction(1))

@@ -231,6 +231,13 @@ def _per_person(table: Table, per_person: int | None) -> int:
             "day. Give `per_person`: how many rows of one person count in all steps together. "
             "Nothing was spent."
         )
+    unit = None if table.unit is None else table.columns[table.unit]
+    if unit is not None and unit.kind == "number" and not unit.integer:
+        raise InvalidParameter(
+            f"The unit {table.unit} of {table.name} is a number that need not be whole, and one "
+            "such number may be written in two ways: one person would have two tallies. Store "
+            "it as whole numbers or as text, and declare no `kind` for it. Nothing was spent."
+        )
     return whole(1 if per_person is None else per_person, "per_person")
 
 
