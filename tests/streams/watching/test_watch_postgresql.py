@@ -65,17 +65,13 @@ class Growing:
 
     def arrow(self):
         types = [pa.date32(), pa.string() if self.text else pa.int64(), pa.float64()]
-        return pa.table(
-            [
-                pa.array(column, type_)
-                for column, type_ in zip(zip(*self.rows, strict=True), types, strict=True)
-            ],
-            ["day", "patient", "cost"],
-        )
+        columns = zip(*self.rows, strict=True)
+        arrays = [pa.array(*column) for column in zip(columns, types, strict=True)]
+        return pa.table(arrays, ["day", "patient", "cost"])
 
 
 @pytest.mark.parametrize("unit_type", ["bigint", "text"])
-@pytest.mark.parametrize("limits", ["", PERSONS])
+@pytest.mark.parametrize("limits", ["", PERSONS], ids=["rows", "persons"])
 def test_the_numbers_are_those_of_duckdb(postgresql, tmp_path, limits, unit_type):
     """Each day the session is opened again, and the table was changed meanwhile."""
     table = Growing(postgresql, unit_type)
