@@ -4,6 +4,7 @@ import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -154,7 +155,7 @@ class PrivateEstimator(ABC):
                 raise InvalidParameter("A protected table takes the name of a `target`, no y.")
             data = protected(X, target)
             self._check_declared(data)
-            return data
+            return replace(data, paths=self.charged_parts)
         if getattr(self, "_is_clone", False) and self.ledger is None:
             raise InvalidParameter(
                 "This estimator is a clone, and has no ledger: each would pay for itself, and "
