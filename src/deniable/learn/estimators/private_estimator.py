@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 from deniable.errors import InvalidParameter, SplitterWarning
 from deniable.exact.rationals import decimal_text, positive, rational
 from deniable.exact.suggestions import suggest
+from deniable.learn.estimators.pipelines import warn_of_steps_ahead
 from deniable.learn.measure.training import Progress, Training, TrainingRun
 from deniable.learn.measure.training_data import TrainingData, from_arrays, protected
 from deniable.ledger.accounts import PartPath
@@ -101,6 +102,8 @@ class PrivateEstimator(ABC):
         data = self.open(X, y, target)
         try:
             self._warn_of_splitters(data)
+            if data.own:
+                warn_of_steps_ahead(self)
             training = self.prepare(data)
             loss = self.loss_for(data)
             with training.reserve(
