@@ -49,6 +49,7 @@ class PrivateEstimator(ABC):
     """
 
     _delta: ClassVar[Fraction] = Fraction(1, 10**6)  # unless given
+    _has_target: ClassVar[bool] = True  # if not, y is ignored, as in scikit-learn
     charged_parts: tuple[PartPath, ...] = ()  # of the ledger, in a cross-validation
     signed_: tuple[Any, ...]  # certificates that were read from a file
 
@@ -180,7 +181,7 @@ class PrivateEstimator(ABC):
             budget = (positive(self.epsilon, "epsilon"), self.given_delta())
         return from_arrays(
             X,
-            y,
+            y if self._has_target else None,
             budget=budget,
             ledger=self.ledger,
             declared=given,
@@ -276,7 +277,14 @@ class PrivateEstimator(ABC):
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks about an estimator: its kind, and that fits differ."""
-        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
+        from sklearn.utils import (
+            ClassifierTags,
+            InputTags,
+            RegressorTags,
+            Tags,
+            TargetTags,
+            TransformerTags,
+        )
 
         kind = getattr(self, "_estimator_type", None)
         return Tags(
@@ -284,6 +292,7 @@ class PrivateEstimator(ABC):
             target_tags=TargetTags(required=kind in ("classifier", "regressor")),
             classifier_tags=ClassifierTags() if kind == "classifier" else None,
             regressor_tags=RegressorTags() if kind == "regressor" else None,
+            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
             input_tags=InputTags(allow_nan=True, string=True, categorical=True),
             non_deterministic=True,
         )
