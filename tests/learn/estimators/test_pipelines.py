@@ -8,9 +8,10 @@ import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
+from sklearn.utils import get_tags
 
 import deniable as dp
-from deniable.learn import PCA, NaiveBayes
+from deniable.learn import PCA, KMeans, NaiveBayes
 
 X = np.random.default_rng(1).uniform(0, 1, (60, 2))
 Y = (X[:, 0] > 0.5).astype(int)
@@ -51,3 +52,14 @@ def test_nothing_is_said_where_nothing_is_fitted_ahead():
         make_pipeline(FunctionTransformer(), bayes()).fit(X, Y)
         Pipeline([("no", "passthrough"), ("model", bayes())]).fit(X, Y)
         NaiveBayes(epsilon=1).fit(data.table("data"), target="y")
+
+
+@pytest.mark.parametrize("kind", [PCA, KMeans])
+def test_transformers_ignore_the_target_of_a_pipeline(kind):
+    """As scikit-learn's own do: a pipeline hands y to every step."""
+    ledger = dp.MemoryLedger(epsilon=5, delta=1e-5)
+    step = kind(2, epsilon=1, bounds=(0, 1), ledger=ledger, neighbors="replace")
+    assert step.fit(X, Y).transform(X).shape == (60, 2)
+    assert ledger.remaining.epsilon == 4
+    assert step.fit_transform(X, Y).shape == (60, 2)
+    assert get_tags(step).transformer_tags is not None
