@@ -131,6 +131,14 @@ def cross_validate(
         return _validate_on_table(estimator, X, target, splitter, score_epsilon)
     _check_request(estimator, target, groups)
     _check_splitter(splitter, estimator)
+    return _validate_on_arrays(estimator, X, y, (splitter, groups), score_epsilon)
+
+
+def _validate_on_arrays(
+    estimator: PrivateEstimator, X: Any, y: Any, how: tuple[Any, Any], score_epsilon: Any
+) -> CrossValidation:
+    """The folds of arrays or a frame, by a splitter and maybe by given groups."""
+    splitter, groups = how
     if estimator.unit is not None:
         groups = _units(X, estimator)
     price = read_price(score_epsilon, estimator.epsilon)

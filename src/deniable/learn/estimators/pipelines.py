@@ -34,7 +34,7 @@ def _steps_ahead(estimator: Any) -> list[str]:
         frame = None if frame is None else frame.f_back
         if frame is None:
             return []
-        owner = frame.f_locals.get("self")
+        owner: Any = frame.f_locals.get("self")
         if _is_pipeline(owner):
             steps = [step for _, step in owner.steps]
             ours = [i for i, step in enumerate(steps) if type(step) is type(estimator)]

@@ -153,12 +153,9 @@ def copy(
         "columns": None if columns is None else [name.strip() for name in columns.split(",")],
         "rows": rows,
         "method": method,
-        "dates": read_cuts(dates or []) or None,
-        "workload": read_workload(workload or []),
         "keys_epsilon": keys_epsilon and parse_decimal(keys_epsilon, "keys-epsilon"),
-        "depends": dict(map(read_dependence, depends or [])) or None,
-        "impossible": [read_combination(words) for words in impossible or []] or None,
     }
+    options |= read_rules(dates, workload, depends, impossible)
     if explain:
         with session_options.open_planner(policy, "planning") as planner:
             print(planner.copy(table, **options, explain=True))
@@ -190,6 +187,21 @@ def read_options(
         "cuts": read_cuts(cuts or []),
         "missing": not only_declared,
         "confidence": parse_decimal(confidence, "confidence"),
+    }
+
+
+def read_rules(
+    dates: list[str] | None,
+    workload: list[str] | None,
+    depends: list[str] | None,
+    impossible: list[str] | None,
+) -> dict[str, Any]:
+    """What is known about the columns of a copy beforehand."""
+    return {
+        "dates": read_cuts(dates or []) or None,
+        "workload": read_workload(workload or []),
+        "depends": dict(map(read_dependence, depends or [])) or None,
+        "impossible": [read_combination(words) for words in impossible or []] or None,
     }
 
 
