@@ -25,6 +25,7 @@
 
     FrameWarning (UserWarning)          values chose the types of a frame, or they do not fit
     LedgerWarning (UserWarning)         another session holds the ledger, and this one waits
+    PipelineWarning (UserWarning)       a step ahead of an estimator is fitted on raw rows
     SplitterWarning (UserWarning)       a clone is fitted on rows that a splitter chose
 
 A message says what is wrong, why, and how to fix it. Parameters are public, so messages about
@@ -132,6 +133,10 @@ class FrameWarning(UserWarning):
 
 class LedgerWarning(UserWarning):
     """Another session holds the ledger. This one waits for it."""
+
+
+class PipelineWarning(UserWarning):
+    """A step of a pipeline ahead of an estimator is fitted on raw rows, without privacy."""
 
 
 class SplitterWarning(UserWarning):

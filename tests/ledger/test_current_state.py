@@ -10,7 +10,7 @@ import pytest
 from deniable.errors import BudgetExhausted, LedgerBroken
 from deniable.ledger import DurableLedger, MemoryLedger, current_state, verify_ledger
 from deniable.ledger.floor_mark import Floor, FloorMark
-from deniable.ledger.journal import HEAD_STATE, JournalAnchor
+from deniable.ledger.journal import FORMAT, JournalAnchor, head_state
 from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
@@ -69,7 +69,7 @@ def test_a_head_holds_no_sums_however_many_accounts_there_are(tmp_path):
     for turn in range(12):
         ledger.reserve(plan(1), analyst=f"analyst {turn}", part=(("ward", str(turn)),))
         with ledger._journal.view() as view:
-            assert view.anchor.state == HEAD_STATE
+            assert view.anchor.state == head_state(FORMAT)
     ledger.close()
 
 

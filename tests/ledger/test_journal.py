@@ -26,7 +26,7 @@ def test_entries_are_numbered_and_chained():
         assert (row.number, row.hash) == (number, before)
     found, anchor = journal.read_all()
     assert list(found) == rows
-    assert (anchor.number, anchor.hash, anchor.state) == (3, before, '{"format":2}')
+    assert (anchor.number, anchor.hash, anchor.state) == (3, before, '{"format":3}')
     with journal.view() as view:
         checkpoint = view.checkpoint()
         assert (checkpoint.number, checkpoint.hash) == (2, rows[2].hash)
@@ -66,8 +66,8 @@ def test_only_signed_anchors_are_believed():
 
 def test_a_later_format_is_refused_in_words_before_its_signature_is_checked():
     journal = MemoryJournal(SigningKey.new())
-    with pytest.raises(LedgerUnavailable, match=r"has format 3.*knows formats up to 2"):
-        journal.check_signed(JournalAnchor(0, "", '{"format":3}', ""))
+    with pytest.raises(LedgerUnavailable, match=r"has format 4.*knows formats up to 3"):
+        journal.check_signed(JournalAnchor(0, "", '{"format":4}', ""))
     for strange in ("", "[]", '{"format":"x"}', "3"):
         with pytest.raises(LedgerBroken, match="cannot be read"):
             journal.check_signed(JournalAnchor(0, "", strange, ""))

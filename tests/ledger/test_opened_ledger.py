@@ -15,14 +15,16 @@ from deniable.errors import (
     LedgerUnavailable,
 )
 from deniable.ledger import DurableLedger, Head, MemoryLedger, verify_ledger
+from deniable.ledger.chained_ledger import find_stream, reserve_stream
 from deniable.ledger.journal import JournalAnchor, JournalRow
 from deniable.ledger.replay import replay_ledger
 from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
+from deniable.privacy import PureLoss
 from tests.ledger.contract import plan
-from tests.ledger.format_1 import OLD, write_old
+from tests.ledger.old_formats import OLD, SECOND, write_old
 
 ANN = ["Ann", "ann ", "\uff21nn", "ANN"]
 HEADS = [Head(**head) for head in OLD["heads"]]
@@ -175,12 +177,77 @@ def test_an_owner_cannot_migrate_to_other_terms(old, change):
 
 def test_a_ledger_of_a_later_format_is_refused_in_words(old):
     with closing(sqlite3.connect(old)) as connection, connection:
-        connection.execute("UPDATE deniable_anchor SET state = '{\"format\":3}' WHERE id = 1")
+        connection.execute("UPDATE deniable_anchor SET state = '{\"format\":4}' WHERE id = 1")
     for act in (
         lambda: DurableLedger(old, POLICY),
         lambda: DurableLedger(old, POLICY, migrate=True),
         lambda: DurableLedger(old, POLICY, read_only=True),
         lambda: verify_ledger(old, public_key=public_key()),
     ):
-        with pytest.raises(LedgerUnavailable, match="has format 3"):
+        with pytest.raises(LedgerUnavailable, match="has format 4"):
             act()
+
+
+@pytest.fixture
+def second(tmp_path):
+    return write_old(tmp_path / "l.sqlite", tmp_path / "l.key", SECOND)
+
+
+def said(file):
+    """The format that the head of a ledger names."""
+    with closing(sqlite3.connect(file)) as connection:
+        (state,) = connection.execute(
+            "SELECT state FROM deniable_anchor WHERE id = 1"
+        ).fetchone()
+    return json.loads(state)["format"]
+
+
+def test_a_ledger_without_streams_stays_in_format_2(second):
+    ledger = DurableLedger(second, POLICY)
+    ledger.reserve(plan(0.25), analyst="carl")
+    assert ledger.verify([Head(**head) for head in SECOND["heads"]]).entries == 5
+    ledger.close()
+    assert said(second) == 2
+
+
+def test_the_first_stream_raises_the_format_so_that_older_versions_refuse_it(second):
+    ledger = DurableLedger(second, POLICY)
+    before = usages(ledger)
+    run = reserve_stream(ledger, "visits", PureLoss(0.5), analyst="Ann")
+    run.advance("5f1c")
+    again = reserve_stream(ledger, "beds", PureLoss(0.5), analyst="Ann")
+    assert said(second) == 3
+    assert usages(ledger)["unit:*"] == before["unit:*"] + 1
+    ledger.reserve(plan(0.25), analyst="carl")
+    heads = [Head(**head) for head in SECOND["heads"]]
+    assert ledger.verify([*heads, ledger.head]).earlier == len(heads) + 1
+    ledger.close()
+    assert said(second) == 3
+    kinds = [json.loads(body)["kind"] for (body,) in entries(second)]
+    assert kinds.count("migrated") == 1
+    opened = DurableLedger(second, POLICY)
+    assert find_stream(opened, "visits", analyst="ann").state == "5f1c"
+    assert find_stream(opened, "beds", analyst="ann").number == again.number
+    opened.close()
+
+
+def test_a_ledger_of_format_2_can_be_migrated_by_hand(second):
+    DurableLedger(second, POLICY, migrate=True).close()
+    assert said(second) == 3
+    ledger = DurableLedger(second, POLICY)
+    assert ledger.verify([Head(**head) for head in SECOND["heads"]]).earlier == 3
+    ledger.close()
+
+
+def test_a_format_is_never_lowered(second):
+    ledger = DurableLedger(second, POLICY, migrate=True)
+    body = json.loads(entries(second)[-1][0]) | {"format": 2}
+    ledger._journal.append(lambda view: ((body,), None))
+    with pytest.raises(LedgerBroken, match="more than migrate"):
+        ledger.verify()
+    ledger.close()
+
+
+def test_a_new_ledger_has_the_format_with_streams(tmp_path):
+    DurableLedger(tmp_path / "new.sqlite", POLICY).close()
+    assert said(tmp_path / "new.sqlite") == 3

@@ -238,7 +238,7 @@ def test_what_is_looked_up_is_what_is_said():
         "UPDATE deniable_anchor SET number = number - 1",
         "UPDATE deniable_anchor SET hash = upper(hash)",
         "UPDATE deniable_anchor SET signature = upper(signature)",
-        "UPDATE deniable_anchor SET state = replace(state, '2', '1')",
+        "UPDATE deniable_anchor SET state = replace(state, '3', '1')",
         "DELETE FROM deniable_anchor",
     ],
 )
@@ -350,7 +350,7 @@ def test_a_head_that_was_changed_is_not_believed_by_who_sees_it_first(tmp_path, 
     ledger.reserve(plan(1))
     ledger.close()
     engine = sa.create_engine(f"sqlite:///{where}")
-    less = {"state": "replace(state, '2', '1')"}
+    less = {"state": "replace(state, '3', '1')"}
     change = f"UPDATE deniable_anchor SET {name} = {less.get(name, f'upper({name})')}"
     select = f"SELECT {name} FROM deniable_anchor WHERE id = 1"
     with engine.begin() as connection:

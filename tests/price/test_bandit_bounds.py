@@ -1,11 +1,13 @@
 """What any bandit misses."""
 
 import math
+from itertools import product
 
 import pytest
 
 import deniable as dp
 from deniable.errors import InvalidParameter
+from deniable.price.bandit_bounds import _divergence, _told
 
 
 def test_without_privacy_it_is_lai_and_robbins():
@@ -21,7 +23,8 @@ def test_a_small_epsilon_makes_it_larger():
         for epsilon in (10, 0.01, 0.001)
     ]
     assert found[0] == dp.price.bandit_regret(means, horizon=10**6).value
-    assert found[2] == pytest.approx(2 * math.log(10**6) / 0.006)
+    # Of a tiny epsilon, each pull tells epsilon times the distance of the coins.
+    assert found[2] == pytest.approx(2 * math.log(10**6) / 0.001, rel=0.01)
     assert found == sorted(found)
 
 
@@ -32,3 +35,63 @@ def test_edges():
     for wrong in ([0.5], [0.5, 2]):
         with pytest.raises(InvalidParameter):
             dp.price.bandit_regret(wrong, horizon=10)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.5, 3])
+@pytest.mark.parametrize(("p", "q"), [(0.7, 0.75), (0.1, 0.9), (0.0, 0.4), (0.3, 0.999)])
+def test_what_a_pull_tells_is_the_least_over_all_coins_between(p, q, epsilon):
+    found = _told(p, q, epsilon)
+    coins = [p + (q - p) * part / 10_000 for part in range(10_001)]
+    least = min(epsilon * (coin - p) + _divergence(coin, q) for coin in coins)
+    assert found <= least + 1e-12
+    assert found == pytest.approx(least, rel=1e-4)
+    assert found <= min(_divergence(p, q), epsilon * (q - p)) + 1e-12
+
+
+def laws(choose, means):
+    """P of every course of three choices between two arms, for rewards of 0 and 1, and how
+    often each arm is pulled on average. `choose` gives the probability of arm 1."""
+    found, pulls = {}, [0.0, 0.0]
+    for arms in product((0, 1), repeat=3):
+        for rewards in product((0, 1), repeat=3):
+            chance = 1.0
+            for step, (arm, reward) in enumerate(zip(arms, rewards, strict=True)):
+                one = choose(arms[:step], rewards[:step])
+                chance *= one if arm else 1 - one
+                chance *= means[arm] if reward else 1 - means[arm]
+            found[arms] = found.get(arms, 0.0) + chance
+            for arm in arms:
+                pulls[arm] += chance
+    return found, pulls
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
+def test_no_private_bandit_tells_more(epsilon):
+    """Every course of a small private bandit, in two worlds: the divergence is at most what its
+    pulls of the changed arm may tell, as the proof says, and not far below."""
+    each = epsilon / 2  # a reward may change two later choices
+
+    def choose(arms, rewards):
+        score = sum(
+            (1 if arm else -1) * (reward - 0.5)
+            for arm, reward in zip(arms, rewards, strict=True)
+        )
+        return 1 / (1 + math.exp(-each * score))
+
+    worst = 0.0
+    for arms in product((0, 1), repeat=3):  # it is private, with this epsilon
+        for rewards in product((0, 1), repeat=3):
+            for at in range(3):
+                other = [*rewards[:at], 1 - rewards[at], *rewards[at + 1 :]]
+                ratio = 0.0
+                for step, arm in enumerate(arms):
+                    one = choose(arms[:step], rewards[:step])
+                    two = choose(arms[:step], other[:step])
+                    ratio += math.log(one / two if arm else (1 - one) / (1 - two))
+                worst = max(worst, abs(ratio))
+    assert worst <= epsilon
+    for q in (0.6, 0.8, 0.95):
+        first, pulls = laws(choose, [0.5, 0.3])
+        second, _ = laws(choose, [0.5, q])
+        found = sum(chance * math.log(chance / second[arms]) for arms, chance in first.items())
+        assert 0 < found <= pulls[1] * _told(0.3, q, epsilon)

@@ -332,7 +332,9 @@ def reserve_stream(
 ) -> StreamRun:
     """Charges a mechanism that answers over time, once for its whole life.
 
-    A stream of this name can be charged once. `find_stream` finds it again.
+    A stream of this name can be charged once. `find_stream` finds it again. A ledger without
+    streams may be of an older format; its first one raises that, so that versions which do not
+    know streams refuse it in words.
     """
     chained = _chained(ledger)
     with chained._journal.view() as view:
@@ -352,6 +354,7 @@ def reserve_stream(
             )
         return chained._charge(view, body, lambda terms: _all(request, terms, analyst))
 
+    chained.raise_format()
     entry = next(read_entries(chained._append(reserve)[0]))
     hands = chained._append, chained._terms_now, chained._time
     return StreamRun(entry, request.to_json(), *hands)

@@ -8,7 +8,7 @@ from deniable.errors import LedgerBroken
 from deniable.ledger.chained_ledger import ChainedLedger
 from deniable.ledger.current_state import Change
 from deniable.ledger.floor_mark import NOT_BEGUN, Floor, FloorMark
-from deniable.ledger.journal import FORMAT, JournalView, read_state
+from deniable.ledger.journal import WITHOUT_SUMS, JournalView, read_state
 from deniable.ledger.ledger import Head, Ledger, VerifiedLedger
 from deniable.ledger.memory_ledger import MemoryLedger
 from deniable.ledger.opened_ledger import Clock, utc_now
@@ -206,7 +206,7 @@ def _check_entries(
                 f"The policy names the ledger {expected!r}, but the ledger in its place is "
                 f"{found!r}. Nothing was spent. Restore the policy's own ledger."
             )
-        needed = needed and read_state(view.anchor).get("format", 1) == FORMAT
+        needed = needed and read_state(view.anchor).get("format", 1) >= WITHOUT_SUMS
         if needed if floor is None else floor.id == found or not accept:
             mark.check(view, found, floor)
 

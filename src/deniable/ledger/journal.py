@@ -30,8 +30,10 @@ from deniable.query.plan.canonical import canonical_text
 
 Body = Mapping[str, Any]
 
-FORMAT = 2  # of the ledgers that are written now; format 1 had all sums in the anchor
-HEAD_STATE = canonical_text({"format": FORMAT})
+# Of the ledgers that are begun now. Format 1 had all sums in the anchor, format 2 no streams. A
+# ledger of format 2 goes on in that format until its first stream.
+FORMAT = 3
+WITHOUT_SUMS = 2  # the first format whose anchor has no sums
 _ID = "id."  # how the `ends` of the one reservation of a question id begins
 
 
@@ -200,7 +202,7 @@ class Journal(ABC):
         """The rows to append, the anchor after them, and a checkpoint if there is to be one."""
         bodies, sums = decision
         rows = list(_chain(anchor, bodies))
-        after = self._sign(rows[-1], HEAD_STATE)
+        after = self._sign(rows[-1], head_state(_format_after(anchor, bodies)))
         checkpoint = None if sums is None else self._sign(rows[-1], canonical_text(sums))
         return rows, after, checkpoint
 
@@ -216,6 +218,21 @@ def read_state(anchor: JournalAnchor) -> dict[str, Any]:
         if state.get("format", 1) > FORMAT:
             raise later_format(state["format"])
         return state
+
+
+def head_state(format_: int) -> str:
+    """What the anchor of a ledger says, from format 2 on.
+
+    >>> head_state(3)
+    '{"format":3}'
+    """
+    return canonical_text({"format": format_})
+
+
+def _format_after(anchor: JournalAnchor, bodies: Sequence[Body]) -> int:
+    changed = [body["format"] for body in bodies if "format" in body]
+    before = FORMAT if anchor == EMPTY else read_state(anchor).get("format", 1)
+    return max(WITHOUT_SUMS, changed[-1] if changed else before)
 
 
 def later_format(found: object) -> LedgerUnavailable:

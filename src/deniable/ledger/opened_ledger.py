@@ -12,12 +12,19 @@ from typing import Any
 from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.ledger.amendments import Gift, amendment
 from deniable.ledger.current_state import Change, CurrentState
-from deniable.ledger.journal import EMPTY, FORMAT, Body, Journal, JournalView
+from deniable.ledger.journal import (
+    EMPTY,
+    FORMAT,
+    WITHOUT_SUMS,
+    Body,
+    Journal,
+    JournalView,
+)
 from deniable.ledger.ledger import Ledger
 from deniable.ledger.questions import QuestionDesk
-from deniable.ledger.replay import LedgerState
+from deniable.ledger.replay import LedgerState, terms_after
 from deniable.ledger.stores.stored_rows import as_written
-from deniable.ledger.terms import Terms, migrated_terms
+from deniable.ledger.terms import Terms
 
 Clock = Callable[[], datetime.datetime]
 
@@ -66,12 +73,19 @@ class OpenedLedger(Ledger):
         """Refuses to add entries to a ledger of an older format, or migrates it."""
         with self._journal.view() as view:
             state = self._state(view)
-        if state.format < FORMAT and not migrate:
+        if state.format < WITHOUT_SUMS and not migrate:
             raise LedgerUnavailable(
-                f"This ledger has format {state.format}, and entries are added in format "
-                f"{FORMAT} only. Nothing was spent. Make a copy of it, then migrate it with   "
-                "deniable ledger migrate"
+                f"This ledger has format {state.format}, and entries are added in formats "
+                f"{WITHOUT_SUMS} and {FORMAT} only. Nothing was spent. Make a copy of it, then "
+                "migrate it with   deniable ledger migrate"
             )
+        if migrate:
+            self.raise_format()
+
+    def raise_format(self) -> None:
+        """Brings the ledger to the format of this version. Earlier versions then refuse it."""
+        with self._journal.view() as view:
+            state = self._state(view)
         if state.format < FORMAT:
             self._current.write(self._migrate)
 
@@ -79,7 +93,7 @@ class OpenedLedger(Ledger):
         state = self._state(view)
         if state.format == FORMAT:  # another process was first
             return (), state
-        terms = migrated_terms(self._current_terms(view, state)).to_json()
+        terms = terms_after(state.format, self._current_terms(view, state)).to_json()
         body = {"format": FORMAT, "kind": "migrated", "terms": terms, "time": self._time()}
         state.apply(view.anchor.number + 1, body)
         return (body,), state

@@ -21,7 +21,7 @@ from deniable.ledger.entries import part_of
 from deniable.ledger.journal import (
     EMPTY,
     FORMAT,
-    HEAD_STATE,
+    WITHOUT_SUMS,
     Body,
     Journal,
     JournalAnchor,
@@ -29,6 +29,7 @@ from deniable.ledger.journal import (
     check_end,
     check_link,
     digest,
+    head_state,
     later_format,
     lookup_keys,
 )
@@ -69,7 +70,7 @@ class LedgerState:
             raise ValueError("there is no such format")
         if new > FORMAT:
             raise later_format(new)
-        if new > self.format:
+        if self.format < WITHOUT_SUMS <= new:
             self.accounts = migrated_accounts(self.accounts)
         self.format = new
 
@@ -80,7 +81,7 @@ class LedgerState:
     @property
     def head(self) -> str:
         """What the ledger's head says about its state: all sums in format 1, then none."""
-        return canonical_text(self.to_json()) if self.format == 1 else HEAD_STATE
+        return canonical_text(self.to_json()) if self.format == 1 else head_state(self.format)
 
     def to_json(self) -> dict[str, Any]:
         named = {"format": self.format} if self.format > 1 else {}
@@ -90,6 +91,11 @@ class LedgerState:
     @as_written("The ledger's checkpoint")
     def from_json(cls, read: Mapping[str, Any]) -> "LedgerState":
         return cls(Accounts.from_json(read["accounts"]), read["terms"], read.get("format", 1))
+
+
+def terms_after(format_: int, terms: Terms) -> Terms:
+    """The terms of a ledger of a format, after it was migrated."""
+    return migrated_terms(terms) if format_ < WITHOUT_SUMS else terms
 
 
 def first_over_limit(
@@ -271,8 +277,8 @@ class Replay:
         if kind == "amended":
             self._check_amendment(number, terms, body)
         if kind == "migrated":
-            formats = self._state.format, body["format"]
-            if formats != (1, FORMAT) or terms != migrated_terms(self._terms):
+            rises = self._state.format < body["format"] >= WITHOUT_SUMS
+            if not rises or terms != terms_after(self._state.format, self._terms):
                 raise LedgerBroken(f"Entry {number} does more than migrate the ledger.")
         self._terms = terms
 

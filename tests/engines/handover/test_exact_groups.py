@@ -10,7 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.engines.handover.exact_groups import ExactGroups, to_integer, to_integers
+from deniable.engines.handover.exact_groups import (
+    ExactGroups,
+    JointCells,
+    to_integer,
+    to_integers,
+)
 
 WIDE = pa.decimal128(38, 0)
 
@@ -67,3 +72,17 @@ def test_every_type_of_column_becomes_integers():
 def test_decimals_out_of_range_are_cut():
     assert to_integer(Decimal("NaN")) == to_integer(Decimal("sNaN")) == to_integer(None) == 0
     assert to_integer(Decimal("-Infinity")) == to_integer(Decimal("-1e999999")) == 1 - 2**127
+
+
+@pytest.mark.parametrize(("most", "dtype"), [(2, "uint8"), (256, "uint8"), (300, "uint16")])
+def test_joint_cells_take_few_bytes_and_are_added_up_without_overflow(most, dtype):
+    sizes = (most, 300 if most == 300 else 2)
+    batch = pa.record_batch(
+        {"c0": [0, most - 1, most + 10**6], "c1": [1, sizes[1] - 1, -5], "n": [3, 200, 400]}
+    )
+    joint = JointCells.read([batch, batch], sizes, 10**12)
+    assert joint.codes.dtype == dtype
+    assert joint.table((0,)).tolist()[most - 1] == 1200
+    both = joint.table((0, 1))
+    assert (both.size, both.sum()) == (sizes[0] * sizes[1], 1206)
+    assert both[-1] == 400

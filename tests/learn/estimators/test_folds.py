@@ -14,6 +14,7 @@ from deniable.learn import (
     RobustSlope,
     cross_validate,
 )
+from deniable.learn.measure.holding_out import split_folds
 
 X = np.random.default_rng(1).uniform(0, 1, (200, 2))
 Y = (X[:, 0] > 0.5).astype(int)
@@ -151,8 +152,8 @@ def test_what_cannot_be_cross_validated_is_refused_at_once():
     with pytest.raises(InvalidParameter, match="RobustSlope has no score"):
         cross_validate(slope, X[:, :1], Y)
     data = dp.protect(pa.table({"x": X[:, 0]}), bounds={"x": (0, 1)}, epsilon=5)
-    with pytest.raises(InvalidParameter, match="hold_out"):
-        cross_validate(estimator(), data.table("data"), None)
+    with pytest.raises(InvalidParameter, match="RobustSlope has no score"):
+        cross_validate(slope, data.table("data"), target="x")
     with pytest.raises(InvalidParameter, match="no column 'id'"):
         cross_validate(estimator(unit="id"), X, Y)
     assert ledger.remaining.epsilon == 9
@@ -163,3 +164,70 @@ def test_clones_are_silent_where_no_splitter_moves_rows():
     assert len(cross_val_score(replaced, X, Y, cv=KFold(2))) == 2
     estimator().fit(X, Y)
     cross_validate(estimator(), X, Y, cv=Folds(2))
+
+
+PEOPLE = pa.table(
+    {
+        "x": [i % 7 / 6 for i in range(400)],
+        "y": [i % 7 > 3 for i in range(400)],
+        "who": [i // 4 for i in range(400)],
+    }
+)
+PERSONS = {"unit": "who", "max_rows_per_unit_per_group": 4}
+
+
+def protect(epsilon=40, **declared):
+    return dp.protect(PEOPLE, bounds={"x": (0, 1)}, epsilon=epsilon, **declared)
+
+
+@pytest.mark.parametrize(
+    ("declared", "price"), [({}, 6.2), (PERSONS, 6.2), ({"neighbors": "replace"}, 8.4)]
+)
+def test_a_protected_table_is_charged_as_arrays_are(declared, price):
+    data = protect(**declared)
+    model = NaiveBayes(epsilon=2, features=["x"])
+    found = cross_validate(model, data.table("data"), target="y", cv=Folds(4))
+    assert len(found.scores) == len(found.estimators) == 4
+    assert float(found.epsilon) == pytest.approx(price)
+    assert float(data.remaining.epsilon) == pytest.approx(40 - price)
+    assert data.ledger.verify()
+
+
+@pytest.mark.parametrize("declared", [{}, PERSONS])
+def test_the_folds_of_a_table_divide_its_units(declared):
+    """Each row is in one fold, and outside of all others; a person with all rows."""
+    data = protect(10**6, **declared)
+    parts, paths = split_folds(data.table("data"), 3, "k")
+    assert len(set(paths)) == 3
+
+    def rows(part):
+        found = round(part.session.sql("SELECT COUNT(*) FROM data", epsilon=1000).value)
+        if declared:
+            units = part.session.sql("SELECT COUNT(DISTINCT who) FROM data", epsilon=1000)
+            assert found == 4 * round(units.value)
+        return found
+
+    found = [(rows(train), rows(test)) for train, test in parts]
+    assert all(outside + inside == 400 for outside, inside in found)
+    assert sum(inside for _, inside in found) == 400
+    assert all(inside > 60 for _, inside in found)
+
+
+def test_faulty_requests_about_a_table_are_refused_before_the_charge():
+    data, model = protect(), NaiveBayes(epsilon=2, features=["x"])
+    table = data.table("data")
+    for asked in (
+        {},
+        {"target": "y", "groups": [1]},
+        {"target": "y", "cv": KFold(3)},
+        {"y": [1], "target": "y"},
+    ):
+        with pytest.raises(InvalidParameter, match="Nothing was spent"):
+            cross_validate(model, table, **asked)
+    with pytest.raises(InvalidParameter, match="`target` is of a protected table"):
+        cross_validate(model, [[0.0]], [1], target="y")
+    with pytest.raises(InvalidParameter, match="letters and digits"):
+        cross_validate(model, table, target="y", cv=Folds(3, key="a'b"))
+    with pytest.raises(BudgetExhausted, match="Nothing was spent"):
+        cross_validate(NaiveBayes(epsilon=20), table, target="y", cv=Folds(4))
+    assert data.remaining.epsilon == 40

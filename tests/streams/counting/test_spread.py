@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from deniable.streams.counting.spread import Spread
+from deniable.streams.counting.tree_errors import NodeError, certified_quantile
 
 LEVEL = Fraction(19, 20)
 
@@ -15,12 +16,13 @@ def test_normal_and_fixed_parts():
     assert Spread(0.0).margin(LEVEL) == 0.0
 
 
-def test_a_laplace_noise_has_its_own_quantile():
-    found = Spread(2.0 * 100**2, fourth=12.0 * 100**4).margin(LEVEL)
-    assert 299.5 < found < 304  # 100 ln 20, and a little more
+def test_nodes_of_trees_have_a_law_of_their_own():
+    nodes = (NodeError(Fraction(5), 0), NodeError(Fraction(5), 1))
+    assert Spread(80.0, nodes=nodes).margin(LEVEL) == certified_quantile(nodes, LEVEL)
 
 
 def test_independent_errors_add_up():
-    both = Spread(1.0, 2.0, 3.0) + Spread(10.0, 20.0, 30.0)
-    assert both == Spread(11.0, 22.0, 33.0)
+    leaf, above = NodeError(Fraction(2), 0), NodeError(Fraction(2), 3)
+    both = Spread(1.0, 2.0, (above,)) + Spread(10.0, 20.0, (leaf,))
+    assert both == Spread(11.0, 22.0, (leaf, above))
     assert both.deviation == pytest.approx(11**0.5)

@@ -325,14 +325,18 @@ def test_nothing_is_stored_for_a_ledger_in_memory(tmp_path, monkeypatch):
     assert stored_stream._IN_MEMORY[data.ledger]
 
 
-def test_killed_at_random_moments(tmp_path, size):
-    """No number changes, nothing is charged twice, and an old state is refused."""
-    kills = size(small=6, full=200, what="processes killed within a counter")
-    job = [sys.executable, "-m", "tests.streams.state.killing", str(tmp_path), str(kills)]
+@pytest.mark.parametrize("kind", ["events", "persons", "watch"])
+def test_killed_at_random_moments(tmp_path, size, kind):
+    """No number changes, nothing is charged twice, no person counts more often than allowed,
+    and an old state is refused."""
+    kills = size(small=4, full=200, what=f"processes killed within a stream ({kind})")
+    job = [sys.executable, "-m", "tests.streams.state.killing", str(tmp_path), str(kills), kind]
     root = Path(__file__).parents[3]
     done = subprocess.run(job, capture_output=True, text=True, cwd=root, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout.splitlines()[-1])
+    print(found)
     assert found["old refused"]
+    assert found["tallies hold"]
     assert found["steps"] >= kills // 3  # it has power: lives were long enough to show numbers
     assert found["shown"] <= found["charges"] <= found["names"]

@@ -9,6 +9,7 @@ from fractions import Fraction
 from random import Random
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deniable as dp
@@ -207,7 +208,7 @@ def test_the_kernel_checks_each_reading_and_nothing_else_may_run_it():
     question = WatchQuestion.read(data, COUNT)
     plan = question.plan(data, [day(1), day(2)], 3, Fraction(1))
     most = Promise(person="patient", per_person=3).moves(2, 3)
-    parts = stream_door(data).check(plan, most).verdict.parts
+    parts = stream_door(data).check(plan, most, ["visits"]).verdict.parts
     assert [(part.l1, part.declared) for part in parts] == [(6, 6)]
     assert most == (6, 18)
     with pytest.raises(PlanRefused, match="without a threshold"):
@@ -216,7 +217,7 @@ def test_the_kernel_checks_each_reading_and_nothing_else_may_run_it():
     assert wider != plan.engine_sql
     assert tree_of(wider)
     with pytest.raises(PlanRefused, match="One unit moves"):
-        stream_door(data).check(replace(plan, engine_sql=wider), most)
+        stream_door(data).check(replace(plan, engine_sql=wider), most, ["visits"])
 
 
 @pytest.mark.parametrize("options", [{}, {"neighbors": "replace"}, PERSONS])
@@ -245,16 +246,60 @@ def test_less_room_for_signs_is_refused_where_rows_are_replaced(monkeypatch):
         data.watch(SUM, epsilon=1, **YEAR)
 
 
+def test_a_unit_that_may_be_written_in_two_ways_is_refused_in_words():
+    rows = frame(ROWS).set_column(1, "patient", pa.array([1.0, 1.0, 2.0, -0.0, 0.0, 3.0]))
+    data = dp.protect(rows, name="visits", unit="patient", epsilon=10)
+    with pytest.raises(InvalidParameter, match=r"two tallies.*Nothing was spent"):
+        data.watch(COUNT, **YEAR, epsilon=1, per_person=3)
+    assert data.remaining.epsilon == 10
+
+
+TWO_TABLES = """
+[budget]
+epsilon = 10
+delta = 1e-6
+[tables.visits]
+source = "visits.parquet"
+unit = "patient"
+[tables.staff]
+source = "staff.parquet"
+unit = "patient"
+epsilon = 3
+"""
+OF_STAFF = (
+    "SELECT day, COUNT(*) AS n FROM visits WHERE patient IN (SELECT patient FROM staff) "
+    "GROUP BY day"
+)
+
+
+def test_every_table_that_a_watch_reads_is_charged(tmp_path):
+    """Also one in WHERE, which may have a budget of its own."""
+    pq.write_table(frame(ROWS), tmp_path / "visits.parquet")
+    pq.write_table(pa.table({"patient": [1, 3]}), tmp_path / "staff.parquet")
+    (tmp_path / "policy.toml").write_text(TWO_TABLES)
+    asked = {**YEAR, "per_person": 3}
+    with dp.open(tmp_path / "policy.toml") as session:
+        watch = session.watch(OF_STAFF, epsilon=1, **asked)
+        assert len(watch.read("2026-01-03").values) == 3
+        spent = {usage.account: usage.spent for usage in session.ledger.filter_usages()}
+        assert spent["table:staff"] == spent["unit:*"] == 1
+        with pytest.raises(dp.BudgetExhausted):
+            session.watch(OF_STAFF, epsilon=3, name="again", **asked)
+        plan = watch._question.plan(session, [day(1)], 3, Fraction(1))
+        with pytest.raises(PlanRefused, match="not charged for"):
+            stream_door(session).check(plan, (10**9, 10**9), ["visits"])
+
+
 def test_only_the_unit_is_withheld():
     data = protect(ROWS, **PERSONS)
     plan = WatchQuestion.read(data, COUNT).plan(data, [day(1), day(2)], 3, Fraction(1))
     most, dates = (6, 18), plan.keys[0]
     both = replace(plan, keys=(replace(dates, values=None), plan.keys[1]))
     with pytest.raises(PlanRefused, match="Private keys are shown"):
-        stream_door(data).check(both, most)
+        stream_door(data).check(both, most, ["visits"])
     other = replace(both, keys=(both.keys[0], replace(plan.keys[1], values=dates.values)))
     with pytest.raises(PlanRefused, match="not the unit"):
-        stream_door(data).check(other, most)
+        stream_door(data).check(other, most, ["visits"])
 
 
 def test_nothing_public_reads_exact_numbers():

@@ -44,7 +44,7 @@ class JointCells:
     Cells(...)
     """
 
-    codes: NDArray[np.int32] = field(repr=False)  # a row for each, a column for each column
+    codes: NDArray[Any] = field(repr=False)  # a row for each, a column for each column
     count: NDArray[np.int64] = field(repr=False)
     sizes: tuple[int, ...]  # the number of cells of each column; every code is below it
     _tables: dict[tuple[int, ...], NDArray[np.int64]] = field(
@@ -72,11 +72,13 @@ class JointCells:
         cls, batches: "Iterable[pa.RecordBatch]", sizes: tuple[int, ...], most: int
     ) -> "JointCells":
         """From batches with the columns c0, c1, ... and n. Every cell is cut to its column's
-        range, and every count to `most`, so that nothing can fail later."""
-        codes, counts = list[NDArray[np.int32]](), list[NDArray[np.int64]]()
+        range, and every count to `most`, so that nothing can fail later. Cells take as few
+        bytes as their numbers need: there may be as many as rows."""
+        codes, counts = list[NDArray[Any]](), list[NDArray[np.int64]]()
+        narrow = np.min_scalar_type(max(sizes, default=1) - 1)
         for batch in batches:
             counts.append(np.clip(to_integers(batch["n"]), 0, most).astype(np.int64))
-            own = np.empty((len(counts[-1]), len(sizes)), dtype=np.int32)
+            own = np.empty((len(counts[-1]), len(sizes)), dtype=narrow)
             for place, size in enumerate(sizes):
                 own[:, place] = np.clip(to_integers(batch[f"c{place}"]), 0, size - 1)
             codes.append(own)

@@ -12,6 +12,8 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+_ATTEMPTS = 3  # to connect to the driver
+
 
 def stream_batches(frame: Any) -> "Iterator[pa.RecordBatch]":
     """The rows of a frame, in no order: one batch or more, which may be empty."""
@@ -37,15 +39,29 @@ class ArrowStreamReader:
 
 
 def _stream_from_driver(frame: Any) -> "Iterator[pa.RecordBatch]":
-    from pyspark import util
-
-    port, secret, server = frame._jdf.collectAsArrowToPython()
-    opened: Any = util._load_from_socket((port, secret), ArrowStreamReader())  # type: ignore[arg-type]
     with contextlib.ExitStack() as stack:
-        # In PySpark 4.1 and later a context manager; before, the batches themselves.
-        received = stack.enter_context(opened) if hasattr(opened, "__enter__") else opened
+        received, server = _connect_to_driver(frame, stack)
         yield from received
         server.getResult()  # waits for the driver, and raises its failure
+
+
+def _connect_to_driver(frame: Any, stack: contextlib.ExitStack) -> tuple[Any, Any]:
+    """The batches that the driver will send, and the driver's side of the connection.
+
+    The driver waits 15 seconds for us, and reads no row before we are there. If this process
+    was suspended, or the machine is too busy, nobody listens any more: PySpark then fails with
+    an UnboundLocalError. So we ask again.
+    """
+    from pyspark import util
+
+    for _ in range(_ATTEMPTS):
+        port, secret, server = frame._jdf.collectAsArrowToPython()
+        with contextlib.suppress(OSError, UnboundLocalError, RuntimeError):
+            opened: Any = util._load_from_socket((port, secret), ArrowStreamReader())  # type: ignore[arg-type]
+            # In PySpark 4.1 and later a context manager; before, the batches themselves.
+            entered = hasattr(opened, "__enter__")
+            return stack.enter_context(opened) if entered else opened, server
+    raise ConnectionError("Spark's driver does not listen for us.")
 
 
 def _stream_from_connect(frame: Any) -> "Iterator[pa.RecordBatch]":

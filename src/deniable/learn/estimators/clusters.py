@@ -37,6 +37,8 @@ class KMeans(MomentEstimator):
     [2.0, 8.0]
     """
 
+    _has_target = False
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -132,6 +134,11 @@ class KMeans(MomentEstimator):
         """The number of the nearest centre of each row, in scaled units."""
         columns = self.columns_of(X)
         return self.model_.nearest(columns)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Matrix:
+        """Trains on arrays or a frame, and returns the same rows transformed. These are exact
+        rows: keep them where the raw ones are."""
+        return self.fit(X).transform(X)
 
     def transform(self, X: Any) -> Matrix:
         """The distance of each row to each centre, in scaled units."""

@@ -33,6 +33,8 @@ class PCA(MomentEstimator):
     True
     """
 
+    _has_target = False
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -94,6 +96,11 @@ class PCA(MomentEstimator):
         self.explained_variance_ratio_, self.mean_ = axes.shares, model.mean
         self.n_components_, self.n_features_in_ = len(axes.axes), len(model.terms)
         self.scaled_margin_ = model.margin
+
+    def fit_transform(self, X: Any, y: Any = None) -> Matrix:
+        """Trains on arrays or a frame, and returns the same rows transformed. These are exact
+        rows: keep them where the raw ones are."""
+        return self.fit(X).transform(X)
 
     def transform(self, X: Any) -> Matrix:
         """The coordinates of each row along the components."""

@@ -26,8 +26,10 @@ from deniable.learn.measure.array_columns import (
     read_columns,
     written_alike,
 )
+from deniable.learn.measure.holding_out import split_folds
 from deniable.learn.measure.training_data import take, take_target
 from deniable.ledger.accounts import PartPath
+from deniable.ledger.ledger import Remaining
 from deniable.release.asking.builder_steps import BuiltQuestion
 
 Rows = NDArray[np.int64]
@@ -101,17 +103,19 @@ class CrossValidation:
 def cross_validate(
     estimator: PrivateEstimator,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
+    target: str | None = None,
     cv: Any = None,
     groups: Any = None,
     score_epsilon: Any = None,
 ) -> CrossValidation:
-    """Fits and scores once for each fold, charged to the estimator's ledger.
+    """Fits and scores once for each fold, charged to the estimator's ledger; or to a session's,
+    on `session.table(...)` with the name of a `target`.
 
     With K folds each unit is in K - 1 fits and one score, and that is the charge. Under replace
     K fits and two scores are charged. `cv` is a `Folds`, or under replace, where rows are the
-    units, a plain KFold.
+    units of arrays, a plain KFold.
 
     >>> import deniable as dp
     >>> X = np.array([[0.0], [1.0]] * 500)
@@ -122,14 +126,27 @@ def cross_validate(
     4 folds: 3 fits at epsilon 0.5 and 1 score at epsilon 0.05, together epsilon 1.55.
     """
     splitter = Folds() if cv is None else cv
-    _check_request(estimator, X, groups)
+    if isinstance(X, BuiltQuestion):
+        _check_table_request(estimator, splitter, y, target, groups)
+        return _validate_on_table(estimator, X, target, splitter, score_epsilon)
+    _check_request(estimator, target, groups)
     _check_splitter(splitter, estimator)
+    return _validate_on_arrays(estimator, X, y, (splitter, groups), score_epsilon)
+
+
+def _validate_on_arrays(
+    estimator: PrivateEstimator, X: Any, y: Any, how: tuple[Any, Any], score_epsilon: Any
+) -> CrossValidation:
+    """The folds of arrays or a frame, by a splitter and maybe by given groups."""
+    splitter, groups = how
     if estimator.unit is not None:
         groups = _units(X, estimator)
     price = read_price(score_epsilon, estimator.epsilon)
     splits = list(splitter.split(X, y, groups))
-    total, about = _add_up(estimator, len(splits), price)
-    _check_budget(estimator, total, about)
+    facts = estimator.neighbors, estimator.given_delta()
+    total, about = _add_up(estimator, len(splits), price, *facts)
+    assert estimator.ledger is not None
+    _check_budget(estimator.ledger.remaining, total, about)
     replaced, word = estimator.neighbors == "replace", secrets.token_hex(8)
     scores: list[ChargedScore] = []
     fitted: list[PrivateEstimator] = []
@@ -140,6 +157,35 @@ def cross_validate(
         model.fit(*_rows(estimator, X, y, train))
         model.charged_parts = _paths(word, (place,))
         scores.append(model.score(*_rows(estimator, X, y, test), epsilon=price))
+        model.charged_parts = ()
+        fitted.append(model)
+    return CrossValidation(tuple(scores), tuple(fitted), total[0], about, total[1])
+
+
+def _validate_on_table(
+    estimator: PrivateEstimator,
+    table: BuiltQuestion,
+    target: str | None,
+    folds: Folds,
+    score_epsilon: Any,
+) -> CrossValidation:
+    """The folds of a protected table, as parts that its ledger knows."""
+    price = read_price(score_epsilon, estimator.epsilon)
+    parts, paths = split_folds(table, folds.n_splits, folds.key)
+    data = estimator.open(table, None, target)
+    replaced = data.table.neighbors == "replace"
+    facts = data.table.neighbors, estimator.read_delta(data)
+    total, about = _add_up(estimator, len(parts), price, *facts)
+    _check_budget(data.session.remaining, total, about)
+    scores: list[ChargedScore] = []
+    fitted: list[PrivateEstimator] = []
+    for place, (train, test) in enumerate(parts):
+        model: Any = estimator.__sklearn_clone__()
+        others = tuple(path for path in paths if path != paths[place])
+        model.charged_parts = () if replaced else others
+        model.fit(train, target=target)
+        model.charged_parts = (paths[place],)
+        scores.append(model.score(test, target=target, epsilon=price))
         model.charged_parts = ()
         fitted.append(model)
     return CrossValidation(tuple(scores), tuple(fitted), total[0], about, total[1])
@@ -164,11 +210,11 @@ def _units(X: Any, estimator: PrivateEstimator) -> list[Any]:
 
 
 def _add_up(
-    estimator: PrivateEstimator, count: int, price: Fraction
+    estimator: PrivateEstimator, count: int, price: Fraction, neighbors: str, delta: Fraction
 ) -> tuple[tuple[Fraction, Fraction], str]:
     """What all folds cost together, in epsilon and delta, and the same in words."""
-    own, delta = positive(estimator.epsilon, "epsilon"), estimator.given_delta()
-    fits, times = (count, 2) if estimator.neighbors == "replace" else (count - 1, 1)
+    own = positive(estimator.epsilon, "epsilon")
+    fits, times = (count, 2) if neighbors == "replace" else (count - 1, 1)
     total = fits * own + times * price, fits * delta
     each, whole = (
         f" and delta {decimal_text(one)}" if one else "" for one in (delta, total[1])
@@ -186,11 +232,7 @@ def _paths(word: str, folds: tuple[int, ...]) -> tuple[PartPath, ...]:
     return tuple(((f"folds#{word}", str(fold)),) for fold in folds)
 
 
-def _check_budget(
-    estimator: PrivateEstimator, total: tuple[Fraction, Fraction], about: str
-) -> None:
-    assert estimator.ledger is not None
-    left = estimator.ledger.remaining
+def _check_budget(left: Remaining, total: tuple[Fraction, Fraction], about: str) -> None:
     if left.epsilon < total[0] or left.delta < total[1]:
         raise BudgetExhausted(
             f"{about} Left: {left}. Take fewer folds, or a smaller epsilon and delta. Nothing "
@@ -198,16 +240,31 @@ def _check_budget(
         )
 
 
-def _check_request(estimator: PrivateEstimator, X: Any, groups: Any) -> None:
-    if isinstance(X, BuiltQuestion):
+def _check_table_request(
+    estimator: PrivateEstimator, splitter: Any, y: Any, target: str | None, groups: Any
+) -> None:
+    _check_scored(estimator)
+    if y is not None or target is None or groups is not None or type(splitter) is not Folds:
         raise InvalidParameter(
-            "Cross-validation takes arrays or a frame. On a protected table, hold rows out: "
-            "train, test = dp.learn.hold_out(table). Nothing was spent."
+            "A protected table takes the name of a `target`, and folds by its own units: "
+            "cross_validate(model, session.table(...), target=..., cv=dp.learn.Folds(5)), "
+            "without y and `groups`. Nothing was spent."
         )
+
+
+def _check_scored(estimator: PrivateEstimator) -> None:
     if not hasattr(estimator, "score"):
         raise InvalidParameter(
             f"{type(estimator).__name__} has no score, so it cannot be cross-validated. "
             "Nothing was spent."
+        )
+
+
+def _check_request(estimator: PrivateEstimator, target: str | None, groups: Any) -> None:
+    _check_scored(estimator)
+    if target is not None:
+        raise InvalidParameter(
+            "Arrays and frames take y; a `target` is of a protected table. Nothing was spent."
         )
     if groups is not None and estimator.unit is not None:
         raise InvalidParameter(

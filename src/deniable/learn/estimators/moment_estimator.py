@@ -40,7 +40,7 @@ class MomentEstimator(PrivateEstimator):
         self, X: Any, y: Any, target: str | None, *, price: Fraction | None = None
     ) -> TrainingData:
         """The data; the target of arrays gets its bounds from `target_bounds`."""
-        if y is not None and self.target_bounds is None:
+        if self._has_target and y is not None and self.target_bounds is None:
             raise InvalidParameter(
                 "The target has no bounds: one person could change a sum by any amount. Give "
                 "them, for example target_bounds=(0, 100). Nothing was spent."

@@ -4,12 +4,14 @@ import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from deniable.errors import InvalidParameter, SplitterWarning
 from deniable.exact.rationals import decimal_text, positive, rational
 from deniable.exact.suggestions import suggest
+from deniable.learn.estimators.pipelines import warn_of_steps_ahead
 from deniable.learn.measure.training import Progress, Training, TrainingRun
 from deniable.learn.measure.training_data import TrainingData, from_arrays, protected
 from deniable.ledger.accounts import PartPath
@@ -47,6 +49,7 @@ class PrivateEstimator(ABC):
     """
 
     _delta: ClassVar[Fraction] = Fraction(1, 10**6)  # unless given
+    _has_target: ClassVar[bool] = True  # if not, y is ignored, as in scikit-learn
     charged_parts: tuple[PartPath, ...] = ()  # of the ledger, in a cross-validation
     signed_: tuple[Any, ...]  # certificates that were read from a file
 
@@ -100,6 +103,8 @@ class PrivateEstimator(ABC):
         data = self.open(X, y, target)
         try:
             self._warn_of_splitters(data)
+            if data.own:
+                warn_of_steps_ahead(self)
             training = self.prepare(data)
             loss = self.loss_for(data)
             with training.reserve(
@@ -154,7 +159,7 @@ class PrivateEstimator(ABC):
                 raise InvalidParameter("A protected table takes the name of a `target`, no y.")
             data = protected(X, target)
             self._check_declared(data)
-            return data
+            return replace(data, paths=self.charged_parts)
         if getattr(self, "_is_clone", False) and self.ledger is None:
             raise InvalidParameter(
                 "This estimator is a clone, and has no ledger: each would pay for itself, and "
@@ -176,7 +181,7 @@ class PrivateEstimator(ABC):
             budget = (positive(self.epsilon, "epsilon"), self.given_delta())
         return from_arrays(
             X,
-            y,
+            y if self._has_target else None,
             budget=budget,
             ledger=self.ledger,
             declared=given,
@@ -272,7 +277,14 @@ class PrivateEstimator(ABC):
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks about an estimator: its kind, and that fits differ."""
-        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
+        from sklearn.utils import (
+            ClassifierTags,
+            InputTags,
+            RegressorTags,
+            Tags,
+            TargetTags,
+            TransformerTags,
+        )
 
         kind = getattr(self, "_estimator_type", None)
         return Tags(
@@ -280,6 +292,7 @@ class PrivateEstimator(ABC):
             target_tags=TargetTags(required=kind in ("classifier", "regressor")),
             classifier_tags=ClassifierTags() if kind == "classifier" else None,
             regressor_tags=RegressorTags() if kind == "regressor" else None,
+            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
             input_tags=InputTags(allow_nan=True, string=True, categorical=True),
             non_deterministic=True,
         )

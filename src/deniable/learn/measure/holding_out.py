@@ -12,7 +12,8 @@ from typing import Any
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
-from deniable.learn.measure.training_data import protected
+from deniable.learn.measure.training_data import TrainingData, protected
+from deniable.ledger.accounts import PartPath
 from deniable.query.statements.partition import HELD, KEPT, hashed_column, partition_name
 from deniable.release.asking.builder_steps import BuiltQuestion
 from deniable.release.session.table_part import TablePart
@@ -35,20 +36,56 @@ def hold_out(
     >>> model.score(test, target="y", epsilon=1) > 0.7, str(data.remaining)
     (True, 'epsilon 0, delta 0')
     """
-    data = protected(table, None)
     held = rational(share, "share")
     if not 0 < held < 1:
         raise InvalidParameter(f"`share` must be between 0 and 1. Found {share}.")
-    word = secrets.token_hex(8) if key is None else str(key)
-    if not word.isalnum():
-        raise InvalidParameter(f"`key` must be letters and digits. Found {key!r}.")
-    session: Any = data.session
-    if session.rows.part:
-        raise InvalidParameter("This session is about a part already: hold out of the whole.")
+    data, word = _whole(table), _read_key(key)
     column = hashed_column(data.table, held, word)
-    partition = partition_name(data.table, column)
+    return _divide(data, column, partition_name(data.table, column))
+
+
+def split_folds(
+    table: BuiltQuestion, count: int, key: str | None = None
+) -> tuple[list[tuple[BuiltQuestion, BuiltQuestion]], list[PartPath]]:
+    """For each fold, the rows outside of it and the rows in it; and the folds as parts that the
+    ledger knows. What reads the rows outside of a fold is to be charged to all other folds."""
+    data, word = _whole(table), _read_key(key)
+    edges = [Fraction(fold, count) for fold in range(count)]
+    share = Fraction(1, count)
+    columns = [hashed_column(data.table, share, word, start=edge) for edge in edges]
+    partition = f"{partition_name(data.table, columns[0])} of {count}"
+    paths: list[PartPath] = [((partition, str(fold)),) for fold in range(count)]
+    return [_divide(data, column) for column in columns], paths
+
+
+def _divide(
+    data: TrainingData, column: str, partition: str | None = None
+) -> tuple[BuiltQuestion, BuiltQuestion]:
+    """The two parts of a division. Without a partition they are charged as the whole table."""
+    session: Any = data.session
     parts = [
-        session._about(TablePart(data.table.name, ((column, one),), ((partition, one),)))
+        session._about(
+            TablePart(
+                data.table.name,
+                ((column, one),),
+                () if partition is None else ((partition, one),),
+            )
+        )
         for one in (KEPT, HELD)
     ]
     return parts[0].table(data.table.name), parts[1].table(data.table.name)
+
+
+def _whole(table: BuiltQuestion) -> TrainingData:
+    """A whole protected table."""
+    data = protected(table, None)
+    if data.session.rows.part:
+        raise InvalidParameter("This session is about a part already: hold out of the whole.")
+    return data
+
+
+def _read_key(key: str | None) -> str:
+    word = secrets.token_hex(8) if key is None else str(key)
+    if not word.isalnum():
+        raise InvalidParameter(f"`key` must be letters and digits. Found {key!r}.")
+    return word

@@ -120,27 +120,39 @@ def partition_name(table: Table, column: str) -> str:
     return f"{table.name}.{column}#{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
 
 
-def hashed_column(table: Table, share: Fraction, key: str) -> str:
+def hashed_column(
+    table: Table, share: Fraction, key: str, *, start: Fraction = Fraction(0)
+) -> str:
     """The name of a division into two parts by a keyed hash: of the unit's id, so that a unit
     is in one part with all its rows; or, where rows are units, of the row's content. About
-    `share` of the units are held out.
+    `share` of the units are held out, those whose hashes follow the first `start` of all.
 
     >>> hashed_column(Table("visits", unit="patient"), Fraction(1, 4), "k1")
     'patient hashed by 40000000k1'
+    >>> hashed_column(Table("visits"), Fraction(1, 4), "k1", start=Fraction(3, 4))
+    '* hashed by c0000000-g0000000k1'
     """
-    place = round(share * 16**_DIGITS)
-    if not 0 < place < 16**_DIGITS:
+    first, last = (round(edge * 16**_DIGITS) for edge in (start, start + share))
+    if not 0 <= first < last <= 16**_DIGITS or last - first == 16**_DIGITS:
         raise InvalidParameter(
             f"`share` is too near 0 or 1: one part would be empty. Found {share}."
         )
-    edge = format(place, f"0{_DIGITS}x")
-    return f"{table.unit or '*'}{_HASHED}{edge}{key}"
+    edges = f"{_edge(first)}-{_edge(last)}" if first else _edge(last)
+    return f"{table.unit or '*'}{_HASHED}{edges}{key}"
+
+
+def _edge(place: int) -> str:
+    """A place among all hashes, as text that is compared with them; their end is above all."""
+    return format(place, f"0{_DIGITS}x") if place < 16**_DIGITS else f"g{'0' * (_DIGITS - 1)}"
 
 
 def _hashed_value(scope: Scope, column: str) -> Sql:
     """The part of a row, by a hash of its unit or of all its columns. NULL is no text, so it
     counts as one that no value has."""
-    edge, key = column.partition(_HASHED)[2][:_DIGITS], column.partition(_HASHED)[2][_DIGITS:]
+    said = column.partition(_HASHED)[2]
+    edges, key = [said[:_DIGITS]], said[_DIGITS:]
+    if key.startswith("-"):  # no key does
+        edges, key = [*edges, key[1 : _DIGITS + 1]], key[_DIGITS + 1 :]
     unit = scope.table.unit
     names = [unit] if unit is not None else sorted(scope.table.columns)
     text: Sql = exp.Literal.string(key)
@@ -150,8 +162,11 @@ def _hashed_value(scope: Scope, column: str) -> Sql:
             text = exp.DPipe(this=text, expression=part, safe=True)
     start, length = (exp.Literal.number(place) for place in (1, _DIGITS))
     digits = exp.Substring(this=exp.MD5(this=text), start=start, length=length)
-    below = exp.LT(this=digits, expression=exp.Literal.string(edge))
-    return case(below, exp.Literal.string(HELD), exp.Literal.string(KEPT))
+    found: Sql = exp.Literal.string(KEPT)
+    for edge, part in zip(reversed(edges), (HELD, KEPT), strict=False):
+        below = exp.LT(this=digits.copy(), expression=exp.Literal.string(edge))
+        found = case(below, exp.Literal.string(part), found)
+    return found
 
 
 def part_reading(table: Table, column: str) -> str:

@@ -56,6 +56,10 @@ class StreamDoor:
         """How the units of these tables may change."""
         return widest_neighbors(self.policy, tables)
 
+    def private(self, plan: Plan) -> tuple[str, ...]:
+        """The private tables that a plan reads."""
+        return tuple(name for name in plan.tables if not self.policy.tables[name].public)
+
     def find(self, name: str) -> StreamRun | None:
         """The stream of this name, if it was charged."""
         return find_stream(self.records.ledger, name, analyst=self.records.analyst)
@@ -76,13 +80,19 @@ class StreamDoor:
             part=self.rows.path,
         )
 
-    def check(self, plan: Plan, most: tuple[int, int]) -> KernelCheck:
+    def check(self, plan: Plan, most: tuple[int, int], charged: Sequence[str]) -> KernelCheck:
         """The kernel's opinion of a reading. Raises `PlanRefused` if it does not agree.
 
         `most` is what the stream's noise is made for: L1 and the square of L2 of what one unit
         moves. The kernel may derive no more. What the plan declares for itself does not count.
+        `charged` are the private tables that the stream is charged for: it reads no others.
         """
         check_plan(plan, self.policy, self.rows)
+        if not set(self.private(plan)) <= set(charged):
+            raise PlanRefused(
+                f"The stream was not charged for {', '.join(plan.tables)}. Nothing was read. "
+                "This is an error in Deniable: please report it."
+            )
         checked = KernelCheck.of(plan, self.policy, withheld=True)
         (moved, *others) = checked.verdict.parts
         if others or moved.l1 > most[0] or moved.l2_squared > most[1]:
@@ -95,14 +105,18 @@ class StreamDoor:
         return checked
 
     def read(
-        self, plan: Plan, most: tuple[int, int], step: Callable[[ExactGroups], T]
+        self,
+        plan: Plan,
+        most: tuple[int, int],
+        charged: Sequence[str],
+        step: Callable[[ExactGroups], T],
     ) -> Callable[[], T]:
         """What reads a plan's exact integers and hands them to a step that adds noise.
 
-        The plan is checked, with `most` as in `check`, and written now. It is run when the
+        The plan is checked, as by `check`, and written now. It is run when the
         result is called.
         """
-        self.check(plan, most)
+        self.check(plan, most, charged)
         return partial(self._run, self.write(plan), step)
 
     def _run(self, written: WrittenPlan, step: Callable[[ExactGroups], T]) -> T:

@@ -123,8 +123,8 @@ class Bandit:
         strategy, width = self._strategy, self.range * self._step
         if not isinstance(strategy, Elimination):
             raise Unsupported(
-                'This bound is known for method="elimination". simulate_bandit shows what to '
-                "expect of others."
+                'A bound is proven for method="elimination" only: no bound is claimed for '
+                "episodes. simulate_bandit shows what to expect of them."
             )
         if len(means) != self.arms:
             raise InvalidParameter(

@@ -227,11 +227,13 @@ def explain_counter(
     shows = "the sum of all steps"
     if design.window is not None:
         shows = f"the sum of the last {pluralize(design.window, 'step')}"
+    about = "about " if design.places_between > 1 else ""
     margins = [in_units(m, grid) for m in (shown_margin(first, confidence), last)]
     lines = [
         f"protects {design.promise}",
         f"costs {price}, once, for {end}",
-        f"shows {shows}, with {kind} noise: ± {margins[0]} at first, at most ± {margins[1]}"
+        f"shows {shows}, with {kind} noise: ± {margins[0]} at first, at most {about}± "
+        f"{margins[1]}"
         f"{'' if design.horizon else ' in the first epoch'}, at {percent(confidence)}",
         f"values are cut to {decimal_text(design.promise.low * grid)} to "
         f"{decimal_text(design.promise.high * grid)}, in steps of {decimal_text(grid)}",

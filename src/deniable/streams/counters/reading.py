@@ -11,9 +11,9 @@ from deniable.streams.counting.spread import Spread
 _ROUNDING = 1e-6  # grid steps: of the floats in an estimate
 
 
-def shown(estimate: float) -> int:
+def shown(estimate: float | Fraction) -> int:
     """An estimate on the grid, in grid steps."""
-    return floor(estimate + 0.5)
+    return floor(2 * estimate + 1) // 2
 
 
 def shown_margin(spread: Spread, confidence: Fraction) -> int:

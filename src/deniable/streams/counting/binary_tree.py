@@ -9,19 +9,20 @@ release.
 
 A sum of steps is a sum of few nodes. Each node is estimated from its own number and those of
 all nodes below it, with the weights of least variance (Honaker 2015): the estimate of a node of
-height h is a_h times its number plus 1 - a_h times its halves' estimates, a_0 = 1 and a_h = 2
-a_(h-1) / (1 + 2 a_(h-1)), and its variance is a_h times that of one number.
+height h is a_h times its number plus 1 - a_h times its halves' estimates, with a_h = 2**h /
+(2**(h + 1) - 1), and its variance is a_h times that of one number. So it is T_h / (2**(h + 1) -
+1), where T_h is 2**h times its number plus the T_(h-1) of its halves: a whole number.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 from deniable.mechanisms.noise.laplace import LaplaceNoise
 from deniable.query.margins.noise_quantiles import moments
 from deniable.streams.counting.promise import Promise
 from deniable.streams.counting.spread import Spread
+from deniable.streams.counting.tree_errors import NodeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +53,11 @@ class BinaryTree:
 
     def spread(self, steps: int, last: int | None = None) -> Spread:
         """The error of the sum of all steps, or of the `last` ones, after a number of steps."""
-        variance, fourth = moments(self.noise)
         first = 0 if last is None else max(0, steps - last)
-        shares = [_node_shares(height) for height, _ in nodes_of(first, steps)]
-        return Spread(
-            variance * sum(share for share, _ in shares),
-            fourth * sum(share for _, share in shares),
-        )
+        heights = sorted(height for height, _ in nodes_of(first, steps))
+        share = float(sum(map(node_weight, heights)))
+        nodes = tuple(NodeError(self.noise.scale, height) for height in heights)
+        return Spread(moments(self.noise)[0] * share, nodes=nodes)
 
 
 class TreeSums:
@@ -67,7 +66,7 @@ class TreeSums:
     def __init__(self, design: BinaryTree) -> None:
         self.design, self.steps = design, 0
         self._open = [0] * design.heights  # by height: the sum of the node that is open
-        self._estimates: list[list[float]] = [[] for _ in range(design.heights)]
+        self._closed: list[list[int]] = [[] for _ in range(design.heights)]  # T, by height
 
     def add(self, value: int) -> tuple[int, ...]:
         """Ends a step: draws the noise of the nodes that end with it, and returns these."""
@@ -82,11 +81,13 @@ class TreeSums:
         self._end_step(value)
         self._keep(released)
 
-    def estimate(self, last: int | None = None) -> float:
-        """The sum of all steps, or of the last ones: post-processing."""
+    def estimate(self, last: int | None = None) -> Fraction:
+        """The sum of all steps, or of the last ones, without rounding: post-processing."""
         first = 0 if last is None else max(0, self.steps - last)
-        nodes = nodes_of(first, self.steps)
-        return sum(self._estimates[height][place] for height, place in nodes)
+        total = Fraction(0)
+        for height, place in nodes_of(first, self.steps):
+            total += Fraction(self._closed[height][place], (2 << height) - 1)
+        return total
 
     def _end_step(self, value: int) -> list[int]:
         """The exact sums of the nodes that end now, from the smallest to the largest."""
@@ -99,11 +100,8 @@ class TreeSums:
 
     def _keep(self, released: tuple[int, ...]) -> None:
         for height, number in enumerate(released):
-            own, estimate = node_weight(height), float(number)
-            if height:
-                halves = sum(self._estimates[height - 1][-2:])
-                estimate = own * number + (1 - own) * halves
-            self._estimates[height].append(estimate)
+            halves = sum(self._closed[height - 1][-2:]) if height else 0
+            self._closed[height].append((number << height) + halves)
 
 
 def nodes_of(first: int, end: int) -> Iterator[tuple[int, int]]:
@@ -119,23 +117,10 @@ def nodes_of(first: int, end: int) -> Iterator[tuple[int, int]]:
         first += 1 << height
 
 
-@lru_cache(maxsize=64)
-def node_weight(height: int) -> float:
+def node_weight(height: int) -> Fraction:
     """The weight of a node's own number; also its estimate's share of one number's variance.
 
-    >>> node_weight(0), round(node_weight(1), 4), round(node_weight(30), 4)
-    (1.0, 0.6667, 0.5)
+    >>> [str(node_weight(height)) for height in range(4)]
+    ['1', '2/3', '4/7', '8/15']
     """
-    if not height:
-        return 1.0
-    below = 2 * node_weight(height - 1)
-    return below / (1 + below)
-
-
-@lru_cache(maxsize=64)
-def _node_shares(height: int) -> tuple[float, float]:
-    """Variance and fourth cumulant of a node's estimate, in those of one number."""
-    if not height:
-        return 1.0, 1.0
-    own, (_, fourth) = node_weight(height), _node_shares(height - 1)
-    return own, own**4 + 2 * (1 - own) ** 4 * fourth
+    return Fraction(1 << height, (2 << height) - 1)

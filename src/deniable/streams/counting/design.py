@@ -128,6 +128,11 @@ class CounterDesign:
         return self.segment(0).spread(length, last)
 
     @property
+    def places_between(self) -> int:
+        """1 if the worst step of a window is looked for among all; else the steps between."""
+        return max(1, (self.window or 1) // 1024)
+
+    @property
     def worst_deviation(self) -> float:
         """The largest standard deviation at any step; without a horizon, in the first epoch."""
         return self.worst.deviation
@@ -141,7 +146,7 @@ class CounterDesign:
         """The law of the largest error at any step; without a horizon, in the first epoch."""
         length, design = self.length(0), self.segment(0)
         if self.window is not None and (self.horizon is None or self.horizon > self.window):
-            places = range(length + 1, 2 * length + 1, max(1, length // 1024))
+            places = range(length + 1, 2 * length + 1, self.places_between)
             spreads = [self.sum_spread(place) for place in places]
             return max(spreads, key=lambda spread: spread.variance)
         if isinstance(design, SquareRoot):

@@ -1,6 +1,7 @@
 """A counter at work, without its storage: steps in, noisy numbers and estimates out."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 from deniable.errors import UsedUp
@@ -20,7 +21,6 @@ class EndedStep(NamedTuple):
 class RunningCount:
     """The segments of one counter. Only the current one and the one before it are kept.
 
-    >>> from fractions import Fraction
     >>> from deniable.streams.counting.promise import Promise
     >>> counter = RunningCount(CounterDesign(Promise(), horizon=8, epsilon=Fraction(100)))
     >>> for visits in (3, 0, 4):
@@ -34,7 +34,7 @@ class RunningCount:
     _segment: int = 0
     _current: SquareRootSums | TreeSums | None = None
     _before: SquareRootSums | TreeSums | None = None
-    _closed: float = 0.0  # the sum of all closed segments
+    _closed: float | Fraction = Fraction(0)  # the sum of all closed segments
 
     def check_room(self, steps: int = 1) -> None:
         """Refuses to go on beyond the horizon: the noise was made for that many steps."""
@@ -54,7 +54,7 @@ class RunningCount:
         """Ends a step whose noise was drawn before."""
         self._next().restore(*step)
 
-    def total(self) -> float:
+    def total(self) -> float | Fraction:
         """The sum over all steps, or over the window, estimated; in grid steps."""
         current, window = self._current, self.design.window
         if current is None:
@@ -65,7 +65,7 @@ class RunningCount:
             return current.estimate()
         return self._before.estimate(window - current.steps) + current.estimate()
 
-    def latest(self) -> float:
+    def latest(self) -> float | Fraction:
         """The last step alone, estimated; in grid steps."""
         return 0.0 if self._current is None else self._current.estimate(1)
 

@@ -65,6 +65,11 @@ class StoredStream:
         """The charge, and the steps in the ledger."""
         return self._run
 
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it was charged for."""
+        return self._run.entry.tables
+
     def records(self) -> Iterator[dict[str, Any]]:
         """All readings that the ledger knows. One that it does not know was never shown, and
         may be completed by another process, or lost."""

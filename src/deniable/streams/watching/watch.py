@@ -92,7 +92,8 @@ class Watch:
         def end(groups: ExactGroups) -> dict[str, Any]:
             return self._stepping.end_steps(self._values(groups, days, len(steps)))
 
-        record = self._door.read(plan, _moves(self.promise, len(days), self.most), end)()
+        most, charged = _moves(self.promise, len(days), self.most), self._stepping.stored.tables
+        record = self._door.read(plan, most, charged, end)()
         record["version"] = self._door.policy.data_name([self._question.table])
         self._stepping.write(record, self._door.plan_hash(plan))
 
@@ -191,19 +192,20 @@ def open_watch(
     number = watched_number(trial, asked.column)
     counts = grid == 1 and number.count
     most = limit if counts else min(limit, table.max_rows_per_unit_per_group)
-    promise = Promise(table.neighbors, low, high, table.unit, limit)
+    tables = door.private(trial)  # WHERE may read more than one
+    promise = Promise(door.neighbors(tables), low, high, table.unit, limit)
     price = price_counter(session.policy, promise, schedule.steps, options)
     level = confidence_level(options.get("confidence", 0.95))
     first = schedule.days(1)
     allowed = _moves(price.design.promise, len(first), most)
-    checked = door.check(asked.plan(session, first, most, Fraction(1)), allowed)
+    checked = door.check(asked.plan(session, first, most, Fraction(1)), allowed, tables)
     if options.get("explain"):
         rule = RULE.format(wait=days)
         about = f"Watch from {schedule.since} to {schedule.until}"
         return explain_counter(about, price, grid, level, rule, checked.describe(None))
     shape = {"grid": str(grid), "wait": days, "most": most, "unit": _kind_of_unit(table)}
     said = {"kind": "watch", "question": question, **schedule.to_json(), **shape}
-    stepping = SteppingCounter.open(door, called, price, [table.name], said)
+    stepping = SteppingCounter.open(door, called, price, tables, said)
     kept = (grid, days, level, most, counts, number.name)
     return Watch(session, door, asked, schedule, *kept, stepping)
 
@@ -230,6 +232,13 @@ def _per_person(table: Table, per_person: int | None) -> int:
             f"{table.name} protects persons ({table.unit}), and one may have rows on every "
             "day. Give `per_person`: how many rows of one person count in all steps together. "
             "Nothing was spent."
+        )
+    unit = None if table.unit is None else table.columns[table.unit]
+    if unit is not None and unit.kind == "number" and not unit.integer:
+        raise InvalidParameter(
+            f"The unit {table.unit} of {table.name} is a number that need not be whole. Such a "
+            "number may be written in two ways: one person would have two tallies. Store it as "
+            "whole numbers or as text, and declare no `kind` for it. Nothing was spent."
         )
     return whole(1 if per_person is None else per_person, "per_person")
 

@@ -25,7 +25,7 @@ from deniable.synth.domain.quantile_cuts import grid_step
 
 _MOST_COLUMNS, _MOST_CELLS = 60, 5 * 10**6  # cells of all pairs together
 MOST_ROWS = 10**8  # of a copy
-_MOST_JOINT = 2 * 10**9  # cells of all rows that are counted together, 4 bytes each
+_MOST_JOINT = 2 * 10**9  # cells of all rows that are counted together, 1 or 2 bytes each
 _LISTED = 40  # a number with fewer grid points needs no cuts
 _AIM_COLUMNS = 24  # with more columns, "auto" takes MST: AIM's time grows with all pairs
 AIM_CELLS = 1 << 18  # of a model's cliques

@@ -10,7 +10,7 @@ import pytest
 
 from deniable.ledger.stores import patience
 from deniable.policy import load
-from tests.ledger.format_1 import OLD, write_old
+from tests.ledger.old_formats import OLD, write_old
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 
@@ -162,7 +162,7 @@ def test_a_ledger_of_an_older_format_is_migrated(run, hospital):
     assert status == 2
     assert "deniable ledger migrate" in err
     for _ in range(2):
-        assert run("ledger", "migrate", *words) == (0, "The ledger has format 2.\n", "")
+        assert run("ledger", "migrate", *words) == (0, "The ledger has format 3.\n", "")
     assert "sound. It has 12 entries" in run("ledger", "verify", *words)[1]
     assert run("ledger", "migrate", "--polcy", "old.toml")[0] != 0
 

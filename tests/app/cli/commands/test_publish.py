@@ -2,7 +2,9 @@ import json
 from contextlib import nullcontext
 
 import pyarrow.parquet
+import pytest
 
+import deniable as dp
 from deniable.app.cli.commands import publish
 
 COLUMNS = ("--columns", "ward,cost")
@@ -105,3 +107,59 @@ def test_the_steps_of_a_copy_are_its_progress(run, monkeypatch):
     assert run("copy", *COLUMNS, "--epsilon", "2", "--out", "copy.csv")[0] == 0
     assert len(shares) > 3
     assert shares == sorted(shares)
+
+
+TOWNS = """\
+[budget]
+epsilon = 9
+delta = 1e-6
+[tables.towns]
+source = "towns.csv"
+[tables.towns.columns]
+city = { keys = ["Paris", "Lyon"] }
+state = { keys = ["IDF", "ARA"] }
+sex = { keys = ["f", "m"] }
+smokes = { keys = ["yes", "no"] }
+"""
+
+
+def write_towns(folder):
+    (folder / "towns.toml").write_text(TOWNS, encoding="utf-8")
+    rows = ["Paris,IDF,f,yes", "Lyon,ARA,m,no", "Lyon,ARA,f,no", "Paris,IDF,m,no"]
+    text = "\n".join(["city,state,sex,smokes", *rows * 100, ""])
+    (folder / "towns.csv").write_text(text, encoding="utf-8")
+    (folder / "cities.csv").write_text("state,city\nIDF,Paris\nARA,Lyon\n", encoding="utf-8")
+    return ("copy", "--epsilon", "2", "--policy", "towns.toml", "--out", "copy.parquet")
+
+
+@pytest.mark.parametrize("depends", ["state=city:Paris=IDF,Lyon=ARA", "state=city:cities.csv"])
+def test_what_is_known_beforehand(run, tmp_path, depends):
+    words = write_towns(tmp_path)
+    rules = ("--depends", depends, "--impossible", "sex=m,smokes=yes")
+    status, _, err = run(*words, *rules)
+    assert (status, err) == (0, "")
+    rows = pyarrow.parquet.read_table(tmp_path / "copy.parquet").to_pylist()
+    assert len(rows) > 300
+    states = {"Paris": "IDF", "Lyon": "ARA", None: None}
+    assert all(row["state"] == states[row["city"]] for row in rows)
+    assert not any(row["sex"] == "m" and row["smokes"] == "yes" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        (("--depends", "state=city"), "Write dependencies as COLUMN=OTHER:VALUES"),
+        (("--depends", "state=city:none.csv"), "'none.csv' cannot be read"),
+        (("--depends", "sex=city:cities.csv"), "must name city and sex"),
+        (("--depends", "state=city:Paris=IDF"), "every value of city needs"),
+        (("--impossible", "sex"), "Write a combination as"),
+        (("--impossible", "sex=x,smokes=yes"), "sex has no value 'x'"),
+    ],
+)
+def test_faulty_rules_are_refused_before_the_charge(run, tmp_path, rules, message):
+    words = write_towns(tmp_path)
+    status, _, err = run(*words, *rules)
+    assert status == 2
+    assert message in err
+    with dp.open("towns.toml") as session:
+        assert session.remaining.epsilon == 9

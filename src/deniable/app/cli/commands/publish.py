@@ -1,12 +1,13 @@
 """`deniable crosstabs` and `deniable copy`: many tables, or rows, of one table at one price."""
 
+import csv
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from deniable.app.cli import session_options
-from deniable.app.cli.argument_values import parse_decimal, parse_values
+from deniable.app.cli.argument_values import parse_decimal, parse_value, parse_values
 from deniable.app.cli.progress import show_progress
 from deniable.errors import InvalidParameter
 
@@ -69,6 +70,23 @@ KeysEpsilon = Annotated[
     str | None,
     typer.Option(help="In addition, to find keys of texts.", metavar="NUMBER"),
 ]
+Depends = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--depends",
+        help="A column whose value follows from another's: state=city:Paris=IDF,Lyon=ARA, or "
+        "state=city:FILE.csv with the two columns city,state.",
+        metavar="COLUMN=OTHER:VALUES",
+    ),
+]
+Impossible = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--impossible",
+        help="Values that no row has together: sex=m,pregnant=True.",
+        metavar="COLUMN=VALUE,...",
+    ),
+]
 CertificateFile = Annotated[
     Path | None,
     typer.Option("--certificate", help="Also write its certificate.", metavar="FILE.json"),
@@ -118,6 +136,8 @@ def copy(
     method: Method = "auto",
     workload: Workload = None,
     keys_epsilon: KeysEpsilon = None,
+    depends: Depends = None,
+    impossible: Impossible = None,
     only_declared: OnlyDeclared = False,
     policy: session_options.PolicyFile = session_options.POLICY,
     confidence: session_options.Confidence = "0.95",
@@ -133,10 +153,9 @@ def copy(
         "columns": None if columns is None else [name.strip() for name in columns.split(",")],
         "rows": rows,
         "method": method,
-        "dates": read_cuts(dates or []) or None,
-        "workload": read_workload(workload or []),
         "keys_epsilon": keys_epsilon and parse_decimal(keys_epsilon, "keys-epsilon"),
     }
+    options |= read_rules(dates, workload, depends, impossible)
     if explain:
         with session_options.open_planner(policy, "planning") as planner:
             print(planner.copy(table, **options, explain=True))
@@ -171,6 +190,21 @@ def read_options(
     }
 
 
+def read_rules(
+    dates: list[str] | None,
+    workload: list[str] | None,
+    depends: list[str] | None,
+    impossible: list[str] | None,
+) -> dict[str, Any]:
+    """What is known about the columns of a copy beforehand."""
+    return {
+        "dates": read_cuts(dates or []) or None,
+        "workload": read_workload(workload or []),
+        "depends": dict(map(read_dependence, depends or [])) or None,
+        "impossible": [read_combination(words) for words in impossible or []] or None,
+    }
+
+
 def read_cuts(words: list[str]) -> dict[str, list[Any]]:
     """Words such as age=18,65 as a mapping.
 
@@ -198,6 +232,59 @@ def read_workload(words: list[str]) -> dict[tuple[str, ...], Any] | None:
         columns = tuple(name.strip() for name in names.split(","))
         found[columns] = parse_decimal(weight, "workload") if equals else 1
     return found or None
+
+
+def read_dependence(words: str) -> tuple[str, tuple[str, dict[Any, Any]]]:
+    """Words such as state=city:Paris=IDF,Lyon=ARA, or state=city:FILE.csv.
+
+    >>> read_dependence("state=city:Paris=IDF,Lyon=ARA")
+    ('state', ('city', {'Paris': 'IDF', 'Lyon': 'ARA'}))
+    """
+    name, equals, rest = words.partition("=")
+    other, colon, values = rest.partition(":")
+    if not (equals and colon and values):
+        raise InvalidParameter(
+            "Write dependencies as COLUMN=OTHER:VALUES, such as state=city:Paris=IDF,Lyon=ARA, "
+            f"or as state=city:FILE.csv. Found {words!r}."
+        )
+    column, source = name.strip(), other.strip()
+    if "=" in values:
+        pairs = [pair.partition("=")[::2] for pair in values.split(",")]
+    else:
+        pairs = _read_pairs(Path(values.strip()), source, column)
+    return column, (source, {parse_value(a): parse_value(b) for a, b in pairs})
+
+
+def _read_pairs(file: Path, source: str, column: str) -> list[tuple[str, str]]:
+    """The two columns of a CSV file, which its first line names in any order."""
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as opened:
+            rows = csv.DictReader(opened)
+            if not {source, column} <= {*(rows.fieldnames or ())}:
+                raise InvalidParameter(
+                    f"The first line of {str(file)!r} must name {source} and {column}."
+                )
+            return [(row[source] or "", row[column] or "") for row in rows]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise InvalidParameter(f"{str(file)!r} cannot be read as a CSV file.") from None
+
+
+def read_combination(words: str) -> dict[str, list[Any]]:
+    """Words such as sex=m,pregnant=True; a column may have several values.
+
+    >>> read_combination("sex=m,pregnant=True,pregnant=None")
+    {'sex': ['m'], 'pregnant': [True, None]}
+    """
+    found: dict[str, list[Any]] = {}
+    for word in words.split(","):
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise InvalidParameter(
+                "Write a combination as COLUMN=VALUE,COLUMN=VALUE: sex=m,pregnant=True. Found "
+                f"{words!r}."
+            )
+        found.setdefault(name.strip(), []).append(parse_value(value))
+    return found
 
 
 def check_file(out: Path | None) -> Path:
