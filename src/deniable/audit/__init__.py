@@ -1,4 +1,4 @@
-"""Prove the exact epsilon of a program, or test any mechanism from outside.
+"""Prove the exact epsilon of a program, test any mechanism from outside, or attack your data.
 
 >>> from deniable import audit
 >>> def two_coins(x, flip):
@@ -7,6 +7,7 @@
 epsilon = ln 3 = 1.0986122886681098, worst at output 1, inputs 1 and 0
 """
 
+from deniable.audit import attack
 from deniable.audit.plan_check import check_plan
 from deniable.audit.prove.curve import EpsilonCurve
 from deniable.audit.prove.enumeration import EnumerationResult, check
@@ -25,6 +26,7 @@ __all__ = [
     "Sensitivity",
     "Verdict",
     "assert_private",
+    "attack",
     "check",
     "check_plan",
     "prove",

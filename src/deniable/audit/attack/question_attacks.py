@@ -1,0 +1,182 @@
+"""A list of questions under attack: with exact answers, and with private ones, side by side."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.audit.attack.differencing import (
+    DifferencingFinding,
+    describe_skipped,
+    difference,
+)
+from deniable.audit.attack.finding_sections import Section
+from deniable.audit.attack.findings import AttackFinding
+from deniable.audit.attack.isolating_combinations import merge_profiles
+from deniable.audit.attack.least_errors import fit_values
+from deniable.audit.attack.rows.owned_sources import OwnedRows, read_owned
+from deniable.audit.attack.rows.question_lists import list_questions
+from deniable.audit.attack.rows.rehearsed_answers import answer_privately
+from deniable.audit.attack.rows.secret_values import SecretContributions, contribute_by_value
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import Number, positive, whole
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class QuestionsFinding(AttackFinding):
+    """What a list of questions gives away of a secret: the share of rows whose value is
+    right."""
+
+    title: ClassVar[str] = "A list of questions under attack"
+    secret: str
+    questions: int
+    numbers: int
+    rows: int
+    exact: float  # the share of right values from exact answers
+    private: float  # from private ones
+    baseline: float  # by saying the most frequent value for everybody
+    epsilon: float
+    differences: DifferencingFinding
+    skipped: tuple[tuple[str, str], ...]
+    made_up: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        return (
+            f"With exact answers {self.exact:.0%} of the values of {self.secret} are "
+            f"recovered; with epsilon {self.epsilon:g}, {self.private:.0%} "
+            f"(guessing the most frequent value: {self.baseline:.0%})."
+        )
+
+    def sections(self) -> Sequence[Section]:
+        found = self.differences
+        about = (
+            f"{self.questions:,} questions publish {self.numbers:,} counts and sums about "
+            f"{self.rows:,} rows. The attacker knows every column but {self.secret}."
+        )
+        bars = (
+            ("exact answers", self.exact),
+            (f"epsilon {self.epsilon:g} for all together", self.private),
+            ("guessing the most frequent", self.baseline),
+        )
+        rows = tuple((str(one.people), found.describe(one)) for one in found.isolated[:5])
+        isolated = (
+            f"Combinations of exact answers reveal {self.secret} for fewer than "
+            f"{found.fewer_than} people at once; {found.exposed:,} of {found.people:,} people "
+            "are in such a set.",
+        )
+        sections = [
+            Section(self.sentence, (about,), shares=bars),
+            Section("Differencing", isolated, ("people", "combination"), rows),
+        ]
+        return [*sections, describe_skipped(self.skipped)] if self.skipped else sections
+
+
+def questions(
+    source: Any,
+    asked: str | Path | Iterable[str],
+    *,
+    secret: str,
+    epsilon: Number = 1,
+    fewer_than: int = 5,
+    draws: int = 3,
+    table: str | None = None,
+    **declared: Any,
+) -> QuestionsFinding:
+    """Attacks a list of questions twice: with exact answers, and with private ones.
+
+    `asked` is a list, or a file: SQL with semicolons, a notebook, a script. `secret` is a
+    column of up to twelve values; the attacker knows all others. The private answers cost
+    `epsilon` together, on a ledger that is forgotten; they are drawn `draws` times, and never
+    returned.
+
+    >>> import pyarrow as pa
+    >>> staff = pa.table({"id": range(40), "ill": [i % 3 == 0 for i in range(40)]})
+    >>> asked = [f"SELECT COUNT(*) FROM staff WHERE ill AND id < {i}" for i in range(41)]
+    >>> found = questions(staff, asked, secret="ill", table="staff", bounds={"id": (0, 40)})
+    >>> found.exact, found.private < 0.9
+    (1.0, True)
+    """
+    owned, texts = read_owned(source, table=table, **declared), list_questions(asked)
+    price, rounds = positive(epsilon, "epsilon"), whole(draws, "draws", least=1)
+    known = _check_numbers(contribute_by_value(owned, texts, secret))
+    attack, scales = _Attack(known), np.array([float(one) for one in known.scales])
+    drawn = (
+        answer_privately(owned, texts, known.numbers, epsilon=price) for _ in range(rounds)
+    )
+    private = [attack.share_right(answers / scales) for answers in drawn]
+    return QuestionsFinding(
+        secret=secret,
+        questions=len(texts),
+        numbers=len(known.numbers),
+        rows=owned.rows.num_rows,
+        exact=attack.share_right(known.exact_answers().astype(np.float64)),
+        private=float(np.mean(private)),
+        baseline=float(np.bincount(known.actual).max() / len(known.actual)),
+        epsilon=float(price),
+        differences=difference(owned, texts, fewer_than=fewer_than, known=known),
+        skipped=known.skipped,
+        made_up=owned.made_up,
+    )
+
+
+def _check_numbers(known: SecretContributions) -> SecretContributions:
+    if known.numbers:
+        return known
+    first = f" The first: {known.skipped[0][1]}." if known.skipped else ""
+    raise InvalidParameter(
+        "No question of the list publishes a count or sum of this table's rows." + first
+    )
+
+
+class _Attack:
+    """The linear programme over profiles: rows to which all numbers react in the same way."""
+
+    def __init__(self, known: SecretContributions) -> None:
+        values, numbers, rows = known.parts.shape
+        flat = known.parts.reshape(values * numbers, rows)
+        profiles, self._place = merge_profiles(flat)
+        self._parts = profiles.reshape(values, numbers, -1).astype(np.float64)
+        self._sizes = np.bincount(self._place, minlength=profiles.shape[1]).astype(np.float64)
+        self._actual = known.actual
+
+    def share_right(self, answers: NDArray[np.float64]) -> float:
+        """The share of rows whose value is guessed right from these answers."""
+        found = fit_values(self._parts, answers, self._sizes)
+        guesses = found.argmax(axis=1)[self._place]
+        return float((guesses == self._actual).mean())
+
+
+def tabulate(owned: OwnedRows, tables: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Cross-tables as questions: one count for each combination of some columns.
+
+    >>> import pyarrow as pa
+    >>> tabulate(read_owned(pa.table({"a": [1], "b": [2]}), table="t"), [["a", "b"]])
+    ('SELECT "a", "b", COUNT(*) AS n FROM "t" GROUP BY "a", "b"',)
+    """
+    from deniable.query.plan.quoting import quote_name
+
+    listed = [", ".join(map(quote_name, columns)) for columns in tables]
+    name = quote_name(owned.table.name)
+    return tuple(f"SELECT {one}, COUNT(*) AS n FROM {name} GROUP BY {one}" for one in listed)
+
+
+def cross_tables(
+    source: Any, tables: Sequence[Sequence[str]], *, secret: str, **options: Any
+) -> QuestionsFinding:
+    """The same attack on published cross-tables, each a list of columns with the secret.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": range(30), "ill": [i % 3 == 0 for i in range(30)]})
+    >>> found = cross_tables(people, [["age", "ill"]], secret="ill", bounds={"age": (0, 29)})
+    >>> found.exact
+    1.0
+    """
+    own = ("unit", "bounds", "step", "keys", "kind", "neighbors", "table")
+    declared = {name: options.pop(name) for name in own if name in options}
+    owned = read_owned(source, **declared)
+    return questions(owned, tabulate(owned, tables), secret=secret, **options)
