@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from deniable.exact.bits import SYSTEM, draw_integer
 
 Matrix = NDArray[np.int64]
-_MOST_TRIPLES = 120  # numbers, up to which three of them are combined
+_MOST_TRIPLES = 60  # numbers, up to which three of them are combined
 _LONGEST_RECIPE = 12
 
 
@@ -56,11 +56,14 @@ def isolate(vectors: Matrix, people: Sequence[int], fewer_than: int) -> list[Iso
     """
     sizes = np.asarray(people, dtype=np.int64)
     best: dict[int, IsolatedPeople] = {}
-    for found in (*_short(vectors, sizes, fewer_than), *_reduced(vectors, sizes, fewer_than)):
-        for profile in found.profiles:
-            known = best.get(profile)
-            if known is None or _rank(found) < _rank(known):
-                best[profile] = found
+    for search in (_combine_two, _read_reduced, _combine_three):
+        explained = {profile for profile, found in best.items() if found.recipe}
+        if len(explained) == vectors.shape[1]:
+            break
+        for found in search(vectors, sizes, fewer_than):
+            for profile in found.profiles:
+                if profile not in best or _rank(found) < _rank(best[profile]):
+                    best[profile] = found
     return sorted(set(best.values()), key=_rank)
 
 
@@ -68,24 +71,26 @@ def _rank(found: IsolatedPeople) -> tuple[int, bool, int, tuple[int, ...]]:
     return found.people, not found.recipe, len(found.recipe), found.profiles
 
 
-def _short(vectors: Matrix, sizes: Matrix, limit: int) -> Iterator[IsolatedPeople]:
-    """Up to three numbers with factors 1 and -1."""
+def _combine_two(vectors: Matrix, sizes: Matrix, limit: int) -> Iterator[IsolatedPeople]:
+    """One number or two, with factors 1 and -1."""
     many = len(vectors)
-    triples = many <= _MOST_TRIPLES
     for i in range(many):
         yield from _small(vectors[i : i + 1], sizes, limit, [((i, 1),)])
         for sign in (-1, 1):
             others = range(i + 1, many)
             joined = vectors[i] + sign * vectors[i + 1 :]
             yield from _small(joined, sizes, limit, [((i, 1), (j, sign)) for j in others])
-    if triples:
-        for i, j in combinations(range(many), 2):
-            for sign in (-1, 1):
-                both = vectors[i] + sign * vectors[j]
-                third = range(j + 1, many)
-                for last in (-1, 1):
-                    recipes = [((i, 1), (j, sign), (k, last)) for k in third]
-                    yield from _small(both + last * vectors[j + 1 :], sizes, limit, recipes)
+
+
+def _combine_three(vectors: Matrix, sizes: Matrix, limit: int) -> Iterator[IsolatedPeople]:
+    """Three numbers with factors 1 and -1, unless there are too many numbers."""
+    many = len(vectors)
+    for i, j in combinations(range(many if many <= _MOST_TRIPLES else 0), 2):
+        for sign in (-1, 1):
+            both = vectors[i] + sign * vectors[j]
+            for last in (-1, 1):
+                recipes = [((i, 1), (j, sign), (k, last)) for k in range(j + 1, many)]
+                yield from _small(both + last * vectors[j + 1 :], sizes, limit, recipes)
 
 
 def _small(
@@ -98,7 +103,7 @@ def _small(
         yield IsolatedPeople(profiles, int(counts[place]), recipe)
 
 
-def _reduced(vectors: Matrix, sizes: Matrix, limit: int) -> Iterator[IsolatedPeople]:
+def _read_reduced(vectors: Matrix, sizes: Matrix, limit: int) -> Iterator[IsolatedPeople]:
     """Single profiles, pairs and small rows of the reduced form."""
     prime = _random_prime()
     reduced, steps, pivots = _reduce(vectors, prime)

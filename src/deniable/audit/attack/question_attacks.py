@@ -90,16 +90,14 @@ def questions(
     """Attacks a list of questions twice: with exact answers, and with private ones.
 
     `asked` is a list, or a file: SQL with semicolons, a notebook, a script. `secret` is a
-    column of up to twelve values; the attacker knows all others. The private answers cost
-    `epsilon` together, on a ledger that is forgotten; they are drawn `draws` times, and never
-    returned.
+    column of few values; the attacker knows all others. The private answers cost `epsilon`
+    together, on a ledger that is forgotten. They are drawn `draws` times, never returned.
 
     >>> import pyarrow as pa
-    >>> staff = pa.table({"id": range(40), "ill": [i % 3 == 0 for i in range(40)]})
-    >>> asked = [f"SELECT COUNT(*) FROM staff WHERE ill AND id < {i}" for i in range(41)]
-    >>> found = questions(staff, asked, secret="ill", table="staff", bounds={"id": (0, 40)})
-    >>> found.exact, found.private < 0.9
-    (1.0, True)
+    >>> staff = pa.table({"id": range(16), "ill": [i % 3 == 0 for i in range(16)]})
+    >>> asked = [f"SELECT COUNT(*) FROM data WHERE ill AND id < {i}" for i in range(17)]
+    >>> questions(staff, asked, secret="ill", draws=1).exact
+    1.0
     """
     owned, texts = read_owned(source, table=table, **declared), list_questions(asked)
     price, rounds = positive(epsilon, "epsilon"), whole(draws, "draws", least=1)

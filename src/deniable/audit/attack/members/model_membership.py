@@ -69,10 +69,10 @@ def model_membership(
 
     >>> import deniable as dp
     >>> rng = np.random.default_rng(1)
-    >>> X = rng.uniform(0, 1, (400, 2))
+    >>> X = rng.uniform(0, 1, (400, 1))
     >>> y = (X[:, 0] > 0.5).astype(int)
     >>> private = lambda: dp.learn.NaiveBayes(epsilon=1, bounds=(0, 1), classes=[0, 1])
-    >>> model_membership(private, X, y, shadows=8).hits_at_hundredth < 0.1
+    >>> model_membership(private, X, y, shadows=4).hits_at_hundredth < 0.1
     True
     """
     many = whole(shadows, "shadows", least=4)

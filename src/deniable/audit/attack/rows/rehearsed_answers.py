@@ -55,7 +55,7 @@ def answer_privately(
     epsilon: Number,
     delta: Number = DELTA,
 ) -> NDArray[np.float64]:
-    """A private answer for each number, all together at this epsilon; NaN if it is not released."""
+    """A private answer for each number, all together at this epsilon; NaN: not released."""
     asked = sorted({number.question for number in numbers})
     share = positive(epsilon, "epsilon") / max(1, len(asked))
     slack = Fraction(delta_of(delta)) / max(1, len(asked))
