@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from deniable.audit.attack.finding_sections import Section
+from deniable.audit.attack.finding_sections import Section, show_share
 from deniable.audit.attack.findings import AttackFinding
 from deniable.audit.attack.question_attacks import tabulate
 from deniable.audit.attack.rows.owned_sources import OwnedRows, read_owned
@@ -56,7 +56,12 @@ class AttributeFinding(AttackFinding):
             "a table of counts."
         )
         rows = tuple(
-            (name, f"{inside:.1%}", f"{outside:.1%}", f"{inside - outside:+.1%}")
+            (
+                name,
+                show_share(inside, 1),
+                show_share(outside, 1),
+                f"{100 * (inside - outside):+.1f} %",
+            )
             for name, (inside, outside) in (
                 ("exact", self.exact),
                 (f"epsilon {self.epsilon:g}", self.private),

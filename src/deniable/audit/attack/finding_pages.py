@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from deniable.audit.attack.finding_sections import Section
+from deniable.audit.attack.finding_sections import Section, show_share
 from deniable.exact.foreign_text import escape_html
 
 _STYLE = """
@@ -62,7 +62,7 @@ def _write_bar(label: str, share: float) -> str:
         '<svg viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">'
         '<rect class="track" width="100" height="14"/>'
         f'<rect class="share" width="{width:.1f}" height="14"/></svg>'
-        f"<strong>{share:.1%}</strong></div>"
+        f"<strong>{show_share(share, 1)}</strong></div>"
     )
 
 

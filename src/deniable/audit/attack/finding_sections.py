@@ -3,6 +3,15 @@
 from dataclasses import dataclass, field
 
 
+def show_share(share: float, digits: int = 0) -> str:
+    """A share in per cent.
+
+    >>> show_share(0.931), show_share(0.0517, 1)
+    ('93 %', '5.2 %')
+    """
+    return f"{100 * share:.{digits}f} %"
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """A part of a finding: sentences, and maybe a table."""
@@ -21,7 +30,7 @@ class Section:
         """
         lines = [self.title] if self.title else []
         lines += self.text
-        lines += [f"  {label}: {share:.1%}" for label, share in self.shares]
+        lines += [f"  {label}: {show_share(share, 1)}" for label, share in self.shares]
         if self.rows:
             table = [self.columns, *self.rows]
             widths = [max(len(row[i]) for row in table) for i in range(len(self.columns))]

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from deniable.audit.attack.finding_sections import Section
+from deniable.audit.attack.finding_sections import Section, show_share
 from deniable.audit.attack.findings import AttackFinding
 from deniable.audit.attack.rows.owned_sources import read_owned
 from deniable.audit.test.progress import progress
@@ -67,7 +67,7 @@ class LinkageFinding(AttackFinding):
         rows = [
             (
                 ", ".join(one.columns),
-                f"{one.alone:,} ({one.alone / max(1, self.people):.1%})",
+                f"{one.alone:,} ({show_share(one.alone / max(1, self.people), 1)})",
                 f"{one.matches:,.0f}",
                 " / ".join(f"{n:,}" for n in one.histogram),
             )

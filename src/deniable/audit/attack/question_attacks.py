@@ -13,7 +13,7 @@ from deniable.audit.attack.differencing import (
     describe_skipped,
     difference,
 )
-from deniable.audit.attack.finding_sections import Section
+from deniable.audit.attack.finding_sections import Section, show_share
 from deniable.audit.attack.findings import AttackFinding
 from deniable.audit.attack.isolating_combinations import merge_profiles
 from deniable.audit.attack.least_errors import fit_values
@@ -47,9 +47,9 @@ class QuestionsFinding(AttackFinding):
     def sentence(self) -> str:
         """The result in one sentence."""
         return (
-            f"With exact answers {self.exact:.0%} of the values of {self.secret} are "
-            f"recovered; with epsilon {self.epsilon:g}, {self.private:.0%} "
-            f"(guessing the most frequent value: {self.baseline:.0%})."
+            f"With exact answers {show_share(self.exact)} of the values of {self.secret} are "
+            f"recovered; with epsilon {self.epsilon:g}, {show_share(self.private)} "
+            f"(guessing the most frequent value: {show_share(self.baseline)})."
         )
 
     def sections(self) -> Sequence[Section]:

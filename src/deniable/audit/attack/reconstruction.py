@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.audit.attack.finding_sections import Section
+from deniable.audit.attack.finding_sections import Section, show_share
 from deniable.audit.attack.findings import AttackFinding
 from deniable.audit.attack.least_errors import fit_values
 from deniable.audit.attack.rows.owned_sources import read_owned
@@ -39,7 +39,7 @@ class ReconstructionFinding(AttackFinding):
     def sections(self) -> Sequence[Section]:
         about = (
             f"{self.people} people, {self.sums} sums over random groups of them. Guessing the "
-            f"more frequent value for everybody is right for {self.baseline:.1%}."
+            f"more frequent value for everybody is right for {show_share(self.baseline, 1)}."
         )
         bars = tuple((f"noise {noise:g}", share) for noise, share in self.shares)
         fix = (

@@ -20,6 +20,7 @@ from deniable.audit.attack.findings import AttackFinding
 from deniable.errors import InvalidParameter
 from deniable.exact.bits import SYSTEM
 from deniable.exact.rationals import Number, probability, whole
+from deniable.exact.text_formats import percent
 from deniable.privacy import Loss
 from deniable.privacy.losses.loss import delta_of
 
@@ -54,7 +55,7 @@ class OneRunFinding(AttackFinding):
     def sections(self) -> Sequence[Section]:
         at = f" at delta {self.delta:g}" if self.delta else ""
         text = [
-            f"Epsilon is at least {self.at_least:.3f}{at}, with {self.confidence:.0%} "
+            f"Epsilon is at least {self.at_least:.3f}{at}, with {percent(self.confidence)} "
             f"confidence: {self.right} of {self.guesses} guesses about {self.canaries:,} "
             "canaries are right.",
             f"An audit of this size can show {self.power:.3f} at most.",

@@ -18,6 +18,7 @@ from deniable.audit.attack.finding_sections import Section
 from deniable.audit.attack.findings import AttackFinding
 from deniable.audit.test.clopper_pearson import clopper_pearson
 from deniable.exact.rationals import Number, probability, whole
+from deniable.exact.text_formats import percent
 from deniable.privacy import Loss
 
 _THRESHOLDS = 200  # that the first half compares
@@ -45,7 +46,7 @@ class TwoSampleFinding(AttackFinding):
     def sections(self) -> Sequence[Section]:
         at = f" at delta {self.delta:g}" if self.delta else ""
         text = [
-            f"Epsilon is at least {self.at_least:.3f}{at}, with {self.confidence:.0%} "
+            f"Epsilon is at least {self.at_least:.3f}{at}, with {percent(self.confidence)} "
             f"confidence, by {self.runs:,} runs of each input.",
             f"That many runs can show {self.power:.3f} at most.",
         ]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.audit.attack.finding_sections import Section
+from deniable.audit.attack.finding_sections import Section, show_share
 from deniable.audit.attack.findings import AttackFinding
 from deniable.audit.attack.members.score_comparisons import area_under_curve, hits_at
 from deniable.audit.attack.rows.owned_sources import read_owned
@@ -54,7 +54,7 @@ class MembershipFinding(AttackFinding):
             "member scores higher than somebody else; 0.5 is a coin."
         )
         rows = tuple(
-            (one.about, f"{one.auc:.2f}", f"{one.hits:.1%}")
+            (one.about, f"{one.auc:.2f}", show_share(one.hits, 1))
             for one in (self.exact, self.private)
         )
         columns = ("release", "AUC", "members found at 5 % false alarms")

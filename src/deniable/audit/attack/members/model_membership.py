@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.audit.attack.finding_sections import Section
+from deniable.audit.attack.finding_sections import Section, show_share
 from deniable.audit.attack.findings import AttackFinding
 from deniable.audit.attack.members.score_comparisons import area_under_curve, hits_at
 from deniable.audit.test.progress import progress
@@ -46,8 +46,8 @@ class ModelMembershipFinding(AttackFinding):
             "coin finds as many members as false alarms."
         )
         rows = (
-            ("1 %", f"{self.hits_at_hundredth:.2%}"),
-            ("0.1 %", f"{self.hits_at_thousandth:.2%}"),
+            ("1 %", show_share(self.hits_at_hundredth, 2)),
+            ("0.1 %", show_share(self.hits_at_thousandth, 2)),
         )
         area = f"Area under the curve: {self.auc:.3f}. It is no evidence of safety."
         columns = ("false alarms", "members found")

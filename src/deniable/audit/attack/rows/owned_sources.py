@@ -159,13 +159,18 @@ def _declare(rows: "pa.Table", name: str | None, declared: dict[str, Any]) -> Ow
     return OwnedRows(rows, table.with_schema(read_schemas({table.name: rows})[table.name]))
 
 
+def _is_text(kind: Any) -> bool:
+    kinds = pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view
+    return any(is_kind(kind) for is_kind in kinds)
+
+
 def _cast(rows: "pa.Table", table: Table) -> "pa.Table":
     """The rows in the kinds that the policy declares: all columns of a CSV file are text."""
     from deniable.engines.duckdb.public_rows import query_rows
 
     selected = [
         f"TRY_CAST({quote_name(name)} AS {_TYPES[kind]}) AS {quote_name(name)}"
-        if (kind := table.columns[name].kind) in _TYPES and pa.types.is_string(field.type)
+        if (kind := table.columns[name].kind) in _TYPES and _is_text(field.type)
         else quote_name(name)
         for name, field in ((field.name, field) for field in rows.schema)
     ]
