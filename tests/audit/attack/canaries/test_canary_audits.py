@@ -28,7 +28,7 @@ def test_answers_by_town_are_not_accused_and_the_audit_has_power():
     assert not found.violated
     assert (found.claim, found.canaries) == (1, 300)
     assert found.power > 2
-    assert audit_towns(epsilon=3).at_least > 1.5
+    assert audit_towns(epsilon=3).at_least > 1
 
 
 def test_a_claim_that_is_too_small_is_refuted():
@@ -88,9 +88,9 @@ def test_a_copy_is_not_accused_and_a_copy_over_observed_cells_is():
         return [float(f"new {i}" in labels) for i in range(200)]
 
     claim = dp.ApproximateLoss(1, 1e-6)
-    caught = one_run(release, range(200), score=score, claim=claim)
+    caught = one_run(release, range(200), score=score, claim=claim, guesses=50, sides="in")
     assert caught.violated
-    assert caught.at_least > 3
+    assert caught.at_least == caught.power > 2.5
 
 
 def test_a_model_is_not_accused_and_one_that_remembers_is():

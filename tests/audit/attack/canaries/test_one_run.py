@@ -101,7 +101,7 @@ def test_tuning_does_not_see_the_coins_that_are_judged():
         scores[1::2] = 0
         return scores
 
-    assert audit(release, None, tune=True).at_least == 0
+    assert audit(release, None, tune=True, confidence=SURE).at_least == 0
 
 
 def test_guesses_of_one_side():
