@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from deniable.audit.attack.rows.owned_sources import read_owned
 from deniable.audit.attack.rows.rehearsed_answers import answer_privately, open_forgotten
-from deniable.audit.attack.rows.row_contributions import contribute
+from deniable.audit.attack.rows.row_contributions import PublishedNumber, contribute
 
 RNG = np.random.default_rng(4)
 VISITS = pa.table(
@@ -41,6 +41,14 @@ def test_the_noise_is_that_of_a_small_epsilon():
         for _ in range(10)
     ]
     assert 6 < np.std(errors) < 26  # discrete Laplace of scale 10 has 14
+
+
+def test_all_questions_share_one_epsilon():
+    """Four questions in the budget of one: each fits, and each has a quarter of it."""
+    asked = [f"SELECT COUNT(*) AS n FROM data WHERE age < {i}" for i in range(4)]
+    numbers = [PublishedNumber(i, "n", ()) for i in range(4)]
+    answers = answer_privately(OWNED, asked, numbers, epsilon=1)
+    assert np.isfinite(answers).all()
 
 
 def test_a_key_that_is_not_shown_publishes_nothing():
