@@ -7,7 +7,8 @@
 epsilon = ln 3 = 1.0986122886681098, worst at output 1, inputs 1 and 0
 """
 
-from deniable.audit import attack
+from importlib import import_module
+
 from deniable.audit.plan_check import check_plan
 from deniable.audit.prove.curve import EpsilonCurve
 from deniable.audit.prove.enumeration import EnumerationResult, check
@@ -33,3 +34,13 @@ __all__ = [
     "sensitivity",
     "test",
 ]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from deniable.audit import attack
+
+
+def __getattr__(name: str) -> object:
+    if name == "attack":  # it loads sessions, copies and models: only if it is used
+        return import_module("deniable.audit.attack")
+    raise AttributeError(f"module 'deniable.audit' has no attribute {name!r}")

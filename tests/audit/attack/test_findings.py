@@ -4,6 +4,8 @@ import copy
 import json
 import os
 import pickle
+import re
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -87,3 +89,15 @@ def test_made_up_findings_may_be_shown_around(tmp_path):
     assert HEADING not in str(finding)
     finding.save(tmp_path / "page.html")
     assert MADE_UP in (tmp_path / "page.html").read_text()
+
+
+def test_no_server_and_no_session_knows_attacks():
+    house = Path(dp.__file__).parent
+    allowed = ("audit/", "figures/", "app/cli/attacking/", "app/cli/__init__.py")
+    knowing = {
+        path.relative_to(house).as_posix()
+        for path in house.rglob("*.py")
+        if re.search(r"\battacking\b|audit\.attack|audit import attack", path.read_text())
+    }
+    assert [path for path in sorted(knowing) if not path.startswith(allowed)] == []
+    assert "app/cli/attacking/attack.py" in knowing

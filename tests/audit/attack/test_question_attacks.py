@@ -52,6 +52,16 @@ def test_published_cross_tables_are_attacked():
     assert found.baseline <= coarse.exact < 0.9
 
 
+def test_private_cross_tables_of_declared_keys_are_those_of_sessions():
+    rows = pa.table({"seat": np.arange(30), "ill": PATIENTS["ill"]})
+    declared = {"keys": {"seat": list(range(30))}, "secret": "ill"}
+    found = cross_tables(rows, [["seat", "ill"], ["ill"]], **declared)
+    assert (found.exact, found.questions) == (1, 2)
+    assert found.private < 0.85
+    sure = cross_tables(rows, [["seat", "ill"]], epsilon=500, draws=1, **declared)
+    assert sure.private == 1
+
+
 def test_sums_are_attacked_too():
     sums = [f"SELECT SUM(age) AS s FROM patients WHERE ill AND id < {i}" for i in range(31)]
     found = questions(PATIENTS, sums, secret="ill", draws=1, **DECLARED)

@@ -1,7 +1,8 @@
 """A list of questions under attack: with exact answers, and with private ones, side by side."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +20,8 @@ from deniable.audit.attack.isolating_combinations import merge_profiles
 from deniable.audit.attack.least_errors import fit_values
 from deniable.audit.attack.rows.owned_sources import OwnedRows, read_owned
 from deniable.audit.attack.rows.question_lists import list_questions
-from deniable.audit.attack.rows.rehearsed_answers import answer_privately
+from deniable.audit.attack.rows.rehearsed_answers import answer_privately, tabulate_privately
+from deniable.audit.attack.rows.row_contributions import PublishedNumber
 from deniable.audit.attack.rows.secret_values import SecretContributions, contribute_by_value
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, positive, whole
@@ -100,26 +102,88 @@ def questions(
     1.0
     """
     owned, texts = read_owned(source, table=table, **declared), list_questions(asked)
-    price, rounds = positive(epsilon, "epsilon"), whole(draws, "draws", least=1)
-    known = _check_numbers(contribute_by_value(owned, texts, secret))
-    attack, scales = _Attack(known), np.array([float(one) for one in known.scales])
-    drawn = (
-        answer_privately(owned, texts, known.numbers, epsilon=price) for _ in range(rounds)
-    )
-    private = [attack.share_right(answers / scales) for answers in drawn]
-    return QuestionsFinding(
-        secret=secret,
-        questions=len(texts),
-        numbers=len(known.numbers),
-        rows=owned.rows.num_rows,
-        exact=attack.share_right(known.exact_answers().astype(np.float64)),
-        private=float(np.mean(private)),
-        baseline=float(np.bincount(known.actual).max() / len(known.actual)),
-        epsilon=float(price),
-        differences=difference(owned, texts, fewer_than=fewer_than, known=known),
-        skipped=known.skipped,
-        made_up=owned.made_up,
-    )
+    price = positive(epsilon, "epsilon")
+
+    def draw(numbers: Sequence[PublishedNumber]) -> NDArray[np.float64]:
+        return answer_privately(owned, texts, numbers, epsilon=price)
+
+    attacked = _Attacked(owned, texts, secret, price, fewer_than)
+    return attacked.compare(draw, whole(draws, "draws", least=1))
+
+
+def cross_tables(
+    source: Any,
+    tables: Sequence[Sequence[str]],
+    *,
+    secret: str,
+    epsilon: Number = 1,
+    fewer_than: int = 5,
+    draws: int = 3,
+    table: str | None = None,
+    **declared: Any,
+) -> QuestionsFinding:
+    """The same attack on published cross-tables, each a list of columns with the secret.
+
+    If all columns have declared keys (or are true or false), the private ones are those of
+    `session.crosstabs`; otherwise each is a question that counts by its columns.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": range(30), "ill": [i % 3 == 0 for i in range(30)]})
+    >>> declared = {"keys": {"age": list(range(30))}, "draws": 1}
+    >>> cross_tables(people, [["age", "ill"]], secret="ill", **declared).exact
+    1.0
+    """
+    owned = read_owned(source, table=table, **declared)
+    texts, price = tabulate(owned, tables), positive(epsilon, "epsilon")
+    declares = [owned.table.columns[name] for columns in tables for name in columns]
+    keyed = all(one.keys or one.kind == "boolean" for one in declares)
+
+    def draw(numbers: Sequence[PublishedNumber]) -> NDArray[np.float64]:
+        if keyed:
+            return tabulate_privately(owned, tables, numbers, epsilon=price)
+        return answer_privately(owned, texts, numbers, epsilon=price)
+
+    attacked = _Attacked(owned, texts, secret, price, fewer_than)
+    return attacked.compare(draw, whole(draws, "draws", least=1))
+
+
+class _Attacked:
+    """A list of questions, and what each row adds to their answers."""
+
+    def __init__(
+        self,
+        owned: OwnedRows,
+        texts: Sequence[str],
+        secret: str,
+        epsilon: Fraction,
+        fewer_than: int,
+    ) -> None:
+        self._owned, self._texts, self._secret = owned, texts, secret
+        self._epsilon, self._fewer_than = epsilon, fewer_than
+        self._known = _check_numbers(contribute_by_value(owned, texts, secret))
+
+    def compare(
+        self, draw: Callable[[Sequence[PublishedNumber]], NDArray[np.float64]], draws: int
+    ) -> QuestionsFinding:
+        """The attack on exact answers, beside the attack on private ones that are drawn."""
+        known, owned = self._known, self._owned
+        attack, scales = _Attack(known), np.array([float(one) for one in known.scales])
+        private = [attack.share_right(draw(known.numbers) / scales) for _ in range(draws)]
+        return QuestionsFinding(
+            secret=self._secret,
+            questions=len(self._texts),
+            numbers=len(known.numbers),
+            rows=owned.rows.num_rows,
+            exact=attack.share_right(known.exact_answers().astype(np.float64)),
+            private=float(np.mean(private)),
+            baseline=float(np.bincount(known.actual).max() / len(known.actual)),
+            epsilon=float(self._epsilon),
+            differences=difference(
+                owned, self._texts, fewer_than=self._fewer_than, known=known
+            ),
+            skipped=known.skipped,
+            made_up=owned.made_up,
+        )
 
 
 def _check_numbers(known: SecretContributions) -> SecretContributions:
@@ -161,20 +225,3 @@ def tabulate(owned: OwnedRows, tables: Sequence[Sequence[str]]) -> tuple[str, ..
     listed = [", ".join(map(quote_name, columns)) for columns in tables]
     name = quote_name(owned.table.name)
     return tuple(f"SELECT {one}, COUNT(*) AS n FROM {name} GROUP BY {one}" for one in listed)
-
-
-def cross_tables(
-    source: Any, tables: Sequence[Sequence[str]], *, secret: str, **options: Any
-) -> QuestionsFinding:
-    """The same attack on published cross-tables, each a list of columns with the secret.
-
-    >>> import pyarrow as pa
-    >>> people = pa.table({"age": range(30), "ill": [i % 3 == 0 for i in range(30)]})
-    >>> found = cross_tables(people, [["age", "ill"]], secret="ill", bounds={"age": (0, 29)})
-    >>> found.exact
-    1.0
-    """
-    own = ("unit", "bounds", "step", "keys", "kind", "neighbors", "table")
-    declared = {name: options.pop(name) for name in own if name in options}
-    owned = read_owned(source, **declared)
-    return questions(owned, tabulate(owned, tables), secret=secret, **options)

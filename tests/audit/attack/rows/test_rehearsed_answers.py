@@ -4,7 +4,11 @@ import numpy as np
 import pyarrow as pa
 
 from deniable.audit.attack.rows.owned_sources import read_owned
-from deniable.audit.attack.rows.rehearsed_answers import answer_privately, open_forgotten
+from deniable.audit.attack.rows.rehearsed_answers import (
+    answer_privately,
+    open_forgotten,
+    tabulate_privately,
+)
 from deniable.audit.attack.rows.row_contributions import PublishedNumber, contribute
 
 RNG = np.random.default_rng(4)
@@ -64,3 +68,14 @@ def test_the_session_has_the_limits_of_the_table_and_a_ledger_of_its_own():
         assert (table.unit, table.max_groups_per_unit) == ("ward", 3)
         assert table.max_rows_per_unit_per_group == 5
         assert session.policy.ledger is None
+
+
+def test_cross_tables_have_their_cells_in_place():
+    tables = [["ward", "ill"], ["ill"]]
+    asked = [
+        f"SELECT {', '.join(one)}, COUNT(*) AS n FROM data GROUP BY {', '.join(one)}"
+        for one in tables
+    ]
+    known = contribute(OWNED, asked)
+    cells = tabulate_privately(OWNED, tables, known.numbers, epsilon=50)
+    assert np.abs(cells - known.values().sum(axis=1)).max() < 8

@@ -94,7 +94,7 @@ def attack(
     session_options.check_writable(page)
     own: Any = attacks.made_up(source, table=table) if made_up else source
     declared: dict[str, Any] = {"table": table} | ({} if unit is None else {"unit": unit})
-    given = {"secret": secret, "epsilon": parse_decimal(epsilon, "epsilon")}
+    given: dict[str, Any] = {"secret": secret, "epsilon": parse_decimal(epsilon, "epsilon")}
     finding: AttackFinding
     if log is not None:
         finding = _attack_log(own, log, {"fewer_than": fewer_than, **declared}, given)

@@ -189,7 +189,7 @@ def audit_model(
 def make_canaries(owned: OwnedRows, column: str) -> "pa.Table":
     """A row for each declared key of a column; all else is taken from rows at random."""
     declared = owned.table.columns.get(column)
-    keys: Sequence[Any] | None = None if declared is None else declared.keys  # type: ignore[assignment]
+    keys: Sequence[Any] | None = None if declared is None else declared.keys
     if not keys or isinstance(keys, str) or not owned.rows.num_rows:
         raise InvalidParameter(
             f"`column` must have declared keys, one for each canary. {column!r} lacks them, "

@@ -92,7 +92,8 @@ def membership(
         judge_traces(about, [trace(members, others, publish_means(members, *paid), known)])
         for about, paid in (("exact averages", (None, delta)), (price, (epsilon, delta)))
     ]
-    return MembershipFinding(*members.shape, judged[0], judged[1], owned.made_up)
+    people, facts = members.shape
+    return MembershipFinding(people, facts, judged[0], judged[1], owned.made_up)
 
 
 def divide_rows(many: int) -> list[Bits]:

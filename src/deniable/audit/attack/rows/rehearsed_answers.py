@@ -3,6 +3,7 @@ with many of them anyone could average the noise away."""
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,27 @@ def answer_privately(
         [found.get((n.question, n.output, _plain(n.keys)), np.nan) for n in numbers],
         dtype=np.float64,
     )
+
+
+def tabulate_privately(
+    owned: OwnedRows,
+    tables: Sequence[Sequence[str]],
+    numbers: Sequence[PublishedNumber],
+    *,
+    epsilon: Number,
+    delta: Number = DELTA,
+) -> NDArray[np.float64]:
+    """The cells of private cross-tables at this epsilon, in the order of the numbers."""
+    with open_forgotten(owned, epsilon=epsilon, delta=delta) as session:
+        released = session.crosstabs(tables, epsilon=epsilon, delta=delta)
+    found = {
+        (place, _plain(cell)): float(value)
+        for place, columns in enumerate(tables)
+        for cell, value in zip(
+            product(*released[columns].labels), released[columns].values.ravel(), strict=True
+        )
+    }
+    return np.array([found.get((n.question, _plain(n.keys)), np.nan) for n in numbers])
 
 
 def _answer(

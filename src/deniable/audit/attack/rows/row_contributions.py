@@ -61,7 +61,7 @@ class Contributions:
     def values(self) -> NDArray[np.float64]:
         """The contributions in the numbers' own units."""
         factors = np.array([float(scale) for scale in self.scales])
-        return self.vectors * factors[:, None]
+        return np.asarray(self.vectors * factors[:, None], dtype=np.float64)
 
 
 def contribute(
