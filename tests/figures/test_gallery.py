@@ -1,10 +1,11 @@
 """`make figures` draws every picture, and each of them shows something."""
 
-from deniable.figures import quantiles
+from deniable.figures import attacks, quantiles
 from deniable.figures.gallery import FIGURES, draw
 
 
 def test_every_picture_is_drawn(tmp_path, monkeypatch):
+    monkeypatch.setattr(attacks, "REPEATS", 1)
     monkeypatch.setattr(quantiles, "TRIALS", 1)
     monkeypatch.setattr(quantiles, "COUNTS", (1, 9))
     paths = draw(tmp_path / "new" / "folder")

@@ -1,4 +1,4 @@
-"""Prove the exact epsilon of a program, or test any mechanism from outside.
+"""Prove the exact epsilon of a program, test any mechanism from outside, or attack your data.
 
 >>> from deniable import audit
 >>> def two_coins(x, flip):
@@ -6,6 +6,8 @@
 >>> print(audit.prove(two_coins, neighbors=[(0, 1)]).claim)
 epsilon = ln 3 = 1.0986122886681098, worst at output 1, inputs 1 and 0
 """
+
+from importlib import import_module
 
 from deniable.audit.plan_check import check_plan
 from deniable.audit.prove.curve import EpsilonCurve
@@ -25,9 +27,20 @@ __all__ = [
     "Sensitivity",
     "Verdict",
     "assert_private",
+    "attack",
     "check",
     "check_plan",
     "prove",
     "sensitivity",
     "test",
 ]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from deniable.audit import attack
+
+
+def __getattr__(name: str) -> object:
+    if name == "attack":  # it loads sessions, copies and models: only if it is used
+        return import_module("deniable.audit.attack")
+    raise AttributeError(f"module 'deniable.audit' has no attribute {name!r}")

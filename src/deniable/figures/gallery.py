@@ -8,7 +8,16 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from deniable.figures import architecture, density, losses, price, quantiles, streams, surveys
+from deniable.figures import (
+    architecture,
+    attacks,
+    density,
+    losses,
+    price,
+    quantiles,
+    streams,
+    surveys,
+)
 from deniable.figures.canvas import save
 from deniable.mechanisms import RandomizedResponse
 from deniable.privacy import GaussianLoss, PureLoss
@@ -43,6 +52,7 @@ FIGURES: Mapping[str, Callable[[], Figure]] = {
     ),
     "clinic-year": lambda: streams.watched(streams.clinic_year(), streams.clinic_truth()),
     "bandits": streams.regret,
+    "attacks": attacks.classics,
     "survey-designs": lambda: surveys.designs_by_answers(1),
 }
 

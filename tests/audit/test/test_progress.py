@@ -20,9 +20,10 @@ def test_nothing_is_drawn_where_nobody_watches(capsys):
 def test_a_bar_is_drawn_on_a_terminal(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", Terminal())
-    with progress(10, show_bar=None) as show:
+    with progress(10, show_bar=None, what="sets") as show:
         show(10)
     assert "10/10" in sys.stderr.getvalue()
+    assert "sets" in sys.stderr.getvalue()
 
 
 def test_it_can_be_kept_from_a_terminal(monkeypatch):

@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from deniable.app.cli.attacking import attack
 from deniable.app.cli.commands import (
     audit,
     budget,
@@ -49,6 +50,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.command()(attack.attack)
 app.command()(audit.audit)
 app.command()(budget.budget)
 app.command()(check.check)

@@ -6,8 +6,10 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress(total: int, show_bar: bool | None) -> Iterator[Callable[[int], None]]:
-    """Gives a function that takes the number of calls made so far.
+def progress(
+    total: int, show_bar: bool | None, what: str = "calls"
+) -> Iterator[Callable[[int], None]]:
+    """Gives a function that takes the number of calls made so far, or of `what` is counted.
 
     >>> with progress(10, show_bar=False) as show:
     ...     show(5)
@@ -22,5 +24,5 @@ def progress(total: int, show_bar: bool | None) -> Iterator[Callable[[int], None
     with Progress(
         *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
     ) as bar:
-        task = bar.add_task("calls", total=total)
+        task = bar.add_task(what, total=total)
         yield lambda used: bar.update(task, completed=used)

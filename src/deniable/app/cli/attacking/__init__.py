@@ -1,0 +1,1 @@
+"""Attacks on the owner's own tables."""

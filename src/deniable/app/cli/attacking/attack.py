@@ -1,0 +1,125 @@
+"""`deniable attack`: what exact answers about your own table would give away, and what is left
+with noise. It is for the owner: it reads the rows themselves."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.app.cli import session_options
+from deniable.app.cli.argument_values import parse_decimal
+from deniable.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from deniable.audit.attack import AttackFinding
+
+Source = Annotated[
+    Path,
+    typer.Argument(help="A data file, or a policy whose private key file is at hand."),
+]
+Log = Annotated[
+    Path | None,
+    typer.Option(
+        "--log",
+        help="Questions that were asked or are planned: SQL with semicolons, a notebook or a "
+        "script.",
+        metavar="FILE",
+    ),
+]
+Secret = Annotated[
+    str | None, typer.Option(help="The column that nobody should learn.", metavar="COLUMN")
+]
+Known = Annotated[
+    str | None,
+    typer.Option(help="Columns that the attacker knows: age,sex.", metavar="COLUMNS"),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(help="Only link by these columns: age,sex,zip.", metavar="COLUMNS"),
+]
+Unit = Annotated[
+    str | None,
+    typer.Option(help="The column that identifies a person, in a data file.", metavar="COLUMN"),
+]
+Table = Annotated[
+    str | None,
+    typer.Option(help="The table of the policy, or how questions call the file."),
+]
+Epsilon = Annotated[
+    str, typer.Option(help="The price of the private answers together.", metavar="EPSILON")
+]
+Most = Annotated[int, typer.Option("--most-columns", help="The most columns of a set.")]
+Fewer = Annotated[
+    int, typer.Option("--fewer-than", help="Report combinations about fewer people.")
+]
+MadeUp = Annotated[
+    bool,
+    typer.Option(
+        "--made-up",
+        help="Attack made-up rows that fit the policy: the result may be shown around.",
+    ),
+]
+Page = Annotated[
+    Path | None,
+    typer.Option("--page", help="Also write a page that only you can read.", metavar="FILE"),
+]
+
+
+def attack(
+    source: Source = session_options.POLICY,
+    log: Log = None,
+    secret: Secret = None,
+    known: Known = None,
+    columns: Columns = None,
+    unit: Unit = None,
+    table: Table = None,
+    epsilon: Epsilon = "1",
+    most_columns: Most = 4,
+    fewer_than: Fewer = 5,
+    made_up: MadeUp = False,
+    page: Page = None,
+) -> None:
+    """Attack your own table, and see what its answers would give away.
+
+    Alone: which columns single people out. With --secret and --known: what a table of counts
+    adds about the people in it. With --log: which combinations of these questions single people
+    out; and with --secret, how much of that column is recovered from exact answers and from
+    private ones.
+
+    The results are exact facts about real people, unless the rows are made up. Nothing is
+    charged, and the private answers are not shown.
+    """
+    from deniable.audit import attack as attacks
+
+    session_options.check_writable(page)
+    own: Any = attacks.made_up(source, table=table) if made_up else source
+    declared: dict[str, Any] = {"table": table} | ({} if unit is None else {"unit": unit})
+    given: dict[str, Any] = {"secret": secret, "epsilon": parse_decimal(epsilon, "epsilon")}
+    finding: AttackFinding
+    if log is not None:
+        finding = _attack_log(own, log, {"fewer_than": fewer_than, **declared}, given)
+    elif secret is not None or known is not None:
+        if secret is None or known is None:
+            raise InvalidParameter("Give both: --secret, and what is --known; or a --log.")
+        finding = attacks.attribute_inference(own, known=_split(known), **given, **declared)
+    else:
+        listed = None if columns is None else _split(columns)
+        finding = attacks.linkage(own, columns=listed, most_columns=most_columns, **declared)
+    print(finding)
+    if page is not None:
+        finding.save(page)
+        print(f"The page is in {page}.")
+
+
+def _attack_log(
+    own: Any, log: Path, options: dict[str, Any], given: dict[str, Any]
+) -> "AttackFinding":
+    from deniable.audit import attack as attacks
+
+    if given["secret"] is None:
+        return attacks.differencing(own, log, **options)
+    return attacks.questions(own, log, **given, **options)
+
+
+def _split(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",")]

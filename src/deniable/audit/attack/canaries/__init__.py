@@ -1,0 +1,1 @@
+"""Audits by canaries: in one run, and by two samples."""

@@ -1,0 +1,190 @@
+"""Combinations of published numbers that depend on few people, in the row space of the numbers.
+
+Each number is a vector of integers, one for each profile (people to whom all numbers react in
+the same way). The matrix is reduced modulo a random prime of 31 bits. A profile can be isolated
+by *some* combination, however long, if and only if its column has a pivot and the reduced row
+of that pivot is zero elsewhere; two profiles together, if two reduced rows agree elsewhere up
+to a factor. So every single profile and every pair is found, and the prime is unlucky with
+probability below one in a million. Larger sets are found if a reduced row or two or three
+questions show them. Short recipes are computed again in whole numbers.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.exact.bits import SYSTEM, draw_integer
+
+Matrix = NDArray[np.int64]
+_MOST_TRIPLES = 60  # numbers, up to which three of them are combined
+_LONGEST_RECIPE = 12
+
+
+@dataclass(frozen=True, slots=True)
+class IsolatedPeople:
+    """A set of profiles that a combination depends on. `recipe` is the combination, if it is
+    short: the places of the numbers, and their factors."""
+
+    profiles: tuple[int, ...]
+    people: int
+    recipe: tuple[tuple[int, Fraction], ...] = ()
+
+
+def merge_profiles(vectors: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
+    """The different columns, and which of them each person has.
+
+    >>> merge_profiles(np.array([[1, 0, 1]]))[1].tolist()
+    [1, 0, 1]
+    """
+    different, place = np.unique(vectors, axis=1, return_inverse=True)
+    return different, np.asarray(place, dtype=np.int64).reshape(-1)
+
+
+def isolate(vectors: Matrix, people: Sequence[int], fewer_than: int) -> list[IsolatedPeople]:
+    """Sets of fewer than that many people that combinations depend on. Each profile is
+    reported once, in the smallest set found.
+
+    >>> everybody, all_but_one = [1, 1, 1], [1, 1, 0]
+    >>> found = isolate(np.array([everybody, all_but_one]), [5, 5, 1], fewer_than=2)
+    >>> found[0].profiles, [(place, int(factor)) for place, factor in found[0].recipe]
+    ((2,), [(0, 1), (1, -1)])
+    """
+    sizes = np.asarray(people, dtype=np.int64)
+    best: dict[int, IsolatedPeople] = {}
+    for search in (_combine_two, _read_reduced, _combine_three):
+        explained = {profile for profile, found in best.items() if found.recipe}
+        if len(explained) == vectors.shape[1]:
+            break
+        for found in search(vectors, sizes, fewer_than):
+            for profile in found.profiles:
+                if profile not in best or _rank(found) < _rank(best[profile]):
+                    best[profile] = found
+    return sorted(set(best.values()), key=_rank)
+
+
+def _rank(found: IsolatedPeople) -> tuple[int, bool, int, tuple[int, ...]]:
+    return found.people, not found.recipe, len(found.recipe), found.profiles
+
+
+def _combine_two(vectors: Matrix, sizes: Matrix, limit: int) -> Iterator[IsolatedPeople]:
+    """One number or two, with factors 1 and -1."""
+    many = len(vectors)
+    for i in range(many):
+        yield from _small(vectors[i : i + 1], sizes, limit, [((i, 1),)])
+        for sign in (-1, 1):
+            others = range(i + 1, many)
+            joined = vectors[i] + sign * vectors[i + 1 :]
+            yield from _small(joined, sizes, limit, [((i, 1), (j, sign)) for j in others])
+
+
+def _combine_three(vectors: Matrix, sizes: Matrix, limit: int) -> Iterator[IsolatedPeople]:
+    """Three numbers with factors 1 and -1, unless there are too many numbers."""
+    many = len(vectors)
+    for i, j in combinations(range(many if many <= _MOST_TRIPLES else 0), 2):
+        for sign in (-1, 1):
+            both = vectors[i] + sign * vectors[j]
+            for last in (-1, 1):
+                recipes = [((i, 1), (j, sign), (k, last)) for k in range(j + 1, many)]
+                yield from _small(both + last * vectors[j + 1 :], sizes, limit, recipes)
+
+
+def _small(
+    joined: Matrix, sizes: Matrix, limit: int, recipes: Sequence[tuple[tuple[int, int], ...]]
+) -> Iterator[IsolatedPeople]:
+    counts = (joined != 0) @ sizes
+    for place in np.flatnonzero((counts > 0) & (counts < limit)).tolist():
+        profiles = tuple(np.flatnonzero(joined[place]).tolist())
+        recipe = tuple((at, Fraction(factor)) for at, factor in recipes[place])
+        yield IsolatedPeople(profiles, int(counts[place]), recipe)
+
+
+def _read_reduced(vectors: Matrix, sizes: Matrix, limit: int) -> Iterator[IsolatedPeople]:
+    """Single profiles, pairs and small rows of the reduced form."""
+    prime = _random_prime()
+    reduced, steps, pivots = _reduce(vectors, prime)
+    free = np.ones(vectors.shape[1], dtype=bool)
+    free[pivots] = False
+    for row, combined in zip(reduced, steps, strict=True):
+        support = np.flatnonzero(row)
+        count = int(sizes[support].sum())
+        if 0 < count < limit:
+            recipe = _recipe(combined, vectors, support, prime)
+            yield IsolatedPeople(tuple(support.tolist()), count, recipe)
+    alike: dict[bytes, list[int]] = {}
+    for place, row in enumerate(reduced[:, free]):
+        first = np.flatnonzero(row)
+        if len(first):
+            scaled = row * pow(int(row[first[0]]), -1, prime) % prime
+            alike.setdefault(scaled.tobytes(), []).append(place)
+    for places in alike.values():
+        for i, j in combinations(places, 2):
+            pair = tuple(sorted((int(pivots[i]), int(pivots[j]))))
+            count = int(sizes[list(pair)].sum())
+            if count < limit:
+                yield IsolatedPeople(pair, count)
+
+
+def _reduce(vectors: Matrix, prime: int) -> tuple[Matrix, Matrix, list[int]]:
+    """The reduced row echelon form, the combinations that give its rows, and its pivots."""
+    many, wide = vectors.shape
+    work = np.concatenate([vectors % prime, np.eye(many, dtype=np.int64)], axis=1)
+    pivots: list[int] = []
+    for column in range(wide):
+        row = len(pivots)
+        if row == many:
+            break
+        below = np.flatnonzero(work[row:, column])
+        if not len(below):
+            continue
+        found = row + int(below[0])
+        work[[row, found]] = work[[found, row]]
+        work[row] = work[row] * pow(int(work[row, column]), -1, prime) % prime
+        others = np.flatnonzero(work[:, column])
+        others = others[others != row]
+        factors = work[others, column][:, None]
+        work[others] = (work[others] - factors * work[row] % prime) % prime
+        pivots.append(column)
+    rank = len(pivots)
+    return work[:rank, :wide], work[:rank, wide:], pivots
+
+
+def _recipe(
+    combined: Matrix, vectors: Matrix, support: Any, prime: int
+) -> tuple[tuple[int, Fraction], ...]:
+    """The combination in fractions, if it is short and right in whole numbers; else ()."""
+    places = np.flatnonzero(combined).tolist()
+    if len(places) > _LONGEST_RECIPE:
+        return ()
+    factors = [_to_fraction(int(combined[place]), prime) for place in places]
+    total = sum(
+        (vectors[place].astype(object) * factor)
+        for place, factor in zip(places, factors, strict=True)
+    )
+    right = set(np.flatnonzero(np.asarray(total) != 0).tolist()) == set(support.tolist())
+    return tuple(zip(places, factors, strict=True)) if right else ()
+
+
+def _to_fraction(residue: int, prime: int) -> Fraction:
+    """The fraction with the smallest numerator and denominator that is this modulo the prime.
+
+    >>> _to_fraction(pow(2, -1, 2147483647), 2147483647)
+    Fraction(1, 2)
+    """
+    a, b, s, t = prime, residue, 0, 1
+    while b * b * 2 > prime:
+        quotient = a // b
+        a, b, s, t = b, a - quotient * b, t, s - quotient * t
+    return Fraction(b, t)
+
+
+def _random_prime() -> int:
+    """A random prime of 31 bits: products of two residues fit into 64."""
+    while True:
+        candidate = 2**30 + draw_integer(SYSTEM, 30) | 1
+        if all(candidate % d for d in range(3, 46341, 2)):
+            return candidate

@@ -1,0 +1,227 @@
+"""A list of questions under attack: with exact answers, and with private ones, side by side."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.audit.attack.differencing import (
+    DifferencingFinding,
+    describe_skipped,
+    difference,
+)
+from deniable.audit.attack.finding_sections import Section, show_share
+from deniable.audit.attack.findings import AttackFinding
+from deniable.audit.attack.isolating_combinations import merge_profiles
+from deniable.audit.attack.least_errors import fit_values
+from deniable.audit.attack.rows.owned_sources import OwnedRows, read_owned
+from deniable.audit.attack.rows.question_lists import list_questions
+from deniable.audit.attack.rows.rehearsed_answers import answer_privately, tabulate_privately
+from deniable.audit.attack.rows.row_contributions import PublishedNumber
+from deniable.audit.attack.rows.secret_values import SecretContributions, contribute_by_value
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import Number, positive, whole
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class QuestionsFinding(AttackFinding):
+    """What a list of questions gives away of a secret: the share of rows whose value is
+    right."""
+
+    title: ClassVar[str] = "A list of questions under attack"
+    secret: str
+    questions: int
+    numbers: int
+    rows: int
+    exact: float  # the share of right values from exact answers
+    private: float  # from private ones
+    baseline: float  # by saying the most frequent value for everybody
+    epsilon: float
+    differences: DifferencingFinding
+    skipped: tuple[tuple[str, str], ...]
+    made_up: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        return (
+            f"With exact answers {show_share(self.exact)} of the values of {self.secret} are "
+            f"recovered; with epsilon {self.epsilon:g}, {show_share(self.private)} "
+            f"(guessing the most frequent value: {show_share(self.baseline)})."
+        )
+
+    def sections(self) -> Sequence[Section]:
+        found = self.differences
+        about = (
+            f"{self.questions:,} questions publish {self.numbers:,} counts and sums about "
+            f"{self.rows:,} rows. The attacker knows every column but {self.secret}."
+        )
+        bars = (
+            ("exact answers", self.exact),
+            (f"epsilon {self.epsilon:g} for all together", self.private),
+            ("guessing the most frequent", self.baseline),
+        )
+        rows = tuple((str(one.people), found.describe(one)) for one in found.isolated[:5])
+        isolated = (
+            f"Combinations of exact answers reveal {self.secret} for fewer than "
+            f"{found.fewer_than} people at once; {found.exposed:,} of {found.people:,} people "
+            "are in such a set.",
+        )
+        sections = [
+            Section(self.sentence, (about,), shares=bars),
+            Section("Differencing", isolated, ("people", "combination"), rows),
+        ]
+        return [*sections, describe_skipped(self.skipped)] if self.skipped else sections
+
+
+def questions(
+    source: Any,
+    asked: str | Path | Iterable[str],
+    *,
+    secret: str,
+    epsilon: Number = 1,
+    fewer_than: int = 5,
+    draws: int = 3,
+    table: str | None = None,
+    **declared: Any,
+) -> QuestionsFinding:
+    """Attacks a list of questions twice: with exact answers, and with private ones.
+
+    `asked` is a list, or a file: SQL with semicolons, a notebook, a script. `secret` is a
+    column of few values; the attacker knows all others. The private answers cost `epsilon`
+    together, on a ledger that is forgotten. They are drawn `draws` times, never returned.
+
+    >>> import pyarrow as pa
+    >>> staff = pa.table({"id": range(16), "ill": [i % 3 == 0 for i in range(16)]})
+    >>> asked = [f"SELECT COUNT(*) FROM data WHERE ill AND id < {i}" for i in range(17)]
+    >>> questions(staff, asked, secret="ill", draws=1).exact
+    1.0
+    """
+    owned, texts = read_owned(source, table=table, **declared), list_questions(asked)
+    price = positive(epsilon, "epsilon")
+
+    def draw(numbers: Sequence[PublishedNumber]) -> NDArray[np.float64]:
+        return answer_privately(owned, texts, numbers, epsilon=price)
+
+    attacked = _Attacked(owned, texts, secret, price, fewer_than)
+    return attacked.compare(draw, whole(draws, "draws", least=1))
+
+
+def cross_tables(
+    source: Any,
+    tables: Sequence[Sequence[str]],
+    *,
+    secret: str,
+    epsilon: Number = 1,
+    fewer_than: int = 5,
+    draws: int = 3,
+    table: str | None = None,
+    **declared: Any,
+) -> QuestionsFinding:
+    """The same attack on published cross-tables, each a list of columns with the secret.
+
+    If all columns have declared keys (or are true or false), the private ones are those of
+    `session.crosstabs`; otherwise each is a question that counts by its columns.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": range(30), "ill": [i % 3 == 0 for i in range(30)]})
+    >>> declared = {"keys": {"age": list(range(30))}, "draws": 1}
+    >>> cross_tables(people, [["age", "ill"]], secret="ill", **declared).exact
+    1.0
+    """
+    owned = read_owned(source, table=table, **declared)
+    texts, price = tabulate(owned, tables), positive(epsilon, "epsilon")
+    declares = [owned.table.columns[name] for columns in tables for name in columns]
+    keyed = all(one.keys or one.kind == "boolean" for one in declares)
+
+    def draw(numbers: Sequence[PublishedNumber]) -> NDArray[np.float64]:
+        if keyed:
+            return tabulate_privately(owned, tables, numbers, epsilon=price)
+        return answer_privately(owned, texts, numbers, epsilon=price)
+
+    attacked = _Attacked(owned, texts, secret, price, fewer_than)
+    return attacked.compare(draw, whole(draws, "draws", least=1))
+
+
+class _Attacked:
+    """A list of questions, and what each row adds to their answers."""
+
+    def __init__(
+        self,
+        owned: OwnedRows,
+        texts: Sequence[str],
+        secret: str,
+        epsilon: Fraction,
+        fewer_than: int,
+    ) -> None:
+        self._owned, self._texts, self._secret = owned, texts, secret
+        self._epsilon, self._fewer_than = epsilon, fewer_than
+        self._known = _check_numbers(contribute_by_value(owned, texts, secret))
+
+    def compare(
+        self, draw: Callable[[Sequence[PublishedNumber]], NDArray[np.float64]], draws: int
+    ) -> QuestionsFinding:
+        """The attack on exact answers, beside the attack on private ones that are drawn."""
+        known, owned = self._known, self._owned
+        attack, scales = _Attack(known), np.array([float(one) for one in known.scales])
+        private = [attack.share_right(draw(known.numbers) / scales) for _ in range(draws)]
+        return QuestionsFinding(
+            secret=self._secret,
+            questions=len(self._texts),
+            numbers=len(known.numbers),
+            rows=owned.rows.num_rows,
+            exact=attack.share_right(known.exact_answers().astype(np.float64)),
+            private=float(np.mean(private)),
+            baseline=float(np.bincount(known.actual).max() / len(known.actual)),
+            epsilon=float(self._epsilon),
+            differences=difference(
+                owned, self._texts, fewer_than=self._fewer_than, known=known
+            ),
+            skipped=known.skipped,
+            made_up=owned.made_up,
+        )
+
+
+def _check_numbers(known: SecretContributions) -> SecretContributions:
+    if known.numbers:
+        return known
+    first = f" The first: {known.skipped[0][1]}." if known.skipped else ""
+    raise InvalidParameter(
+        "No question of the list publishes a count or sum of this table's rows." + first
+    )
+
+
+class _Attack:
+    """The linear programme over profiles: rows to which all numbers react in the same way."""
+
+    def __init__(self, known: SecretContributions) -> None:
+        values, numbers, rows = known.parts.shape
+        flat = known.parts.reshape(values * numbers, rows)
+        profiles, self._place = merge_profiles(flat)
+        self._parts = profiles.reshape(values, numbers, -1).astype(np.float64)
+        self._sizes = np.bincount(self._place, minlength=profiles.shape[1]).astype(np.float64)
+        self._actual = known.actual
+
+    def share_right(self, answers: NDArray[np.float64]) -> float:
+        """The share of rows whose value is guessed right from these answers."""
+        found = fit_values(self._parts, answers, self._sizes)
+        guesses = found.argmax(axis=1)[self._place]
+        return float((guesses == self._actual).mean())
+
+
+def tabulate(owned: OwnedRows, tables: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Cross-tables as questions: one count for each combination of some columns.
+
+    >>> import pyarrow as pa
+    >>> tabulate(read_owned(pa.table({"a": [1], "b": [2]}), table="t"), [["a", "b"]])
+    ('SELECT "a", "b", COUNT(*) AS n FROM "t" GROUP BY "a", "b"',)
+    """
+    from deniable.query.plan.quoting import quote_name
+
+    listed = [", ".join(map(quote_name, columns)) for columns in tables]
+    name = quote_name(owned.table.name)
+    return tuple(f"SELECT {one}, COUNT(*) AS n FROM {name} GROUP BY {one}" for one in listed)

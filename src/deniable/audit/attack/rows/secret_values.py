@@ -1,0 +1,65 @@
+"""What each row would add to each number, for each value that its secret could have.
+
+A published count or sum is then linear in unknowns that say which value each person has: that
+is what differencing and reconstruction work on. The attacker knows all other columns.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.audit.attack.rows.owned_sources import OwnedRows
+from deniable.audit.attack.rows.row_contributions import PublishedNumber, contribute
+from deniable.errors import InvalidParameter
+
+MOST_VALUES = 12
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SecretContributions:
+    """`parts[v, i, j]`: what row j adds to number i if its secret has the value v. Private."""
+
+    numbers: tuple[PublishedNumber, ...]
+    values: tuple[Any, ...]
+    actual: NDArray[np.int64]  # the place of each row's true value
+    parts: NDArray[np.int64]
+    scales: tuple[Fraction, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+    def exact_answers(self) -> NDArray[np.int64]:
+        """The exact numbers, in units of their scales."""
+        chosen = np.take_along_axis(self.parts, self.actual[None, None, :], axis=0)[0]
+        return np.asarray(chosen.sum(axis=1), dtype=np.int64)
+
+
+def contribute_by_value(
+    owned: OwnedRows, texts: Sequence[str], secret: str
+) -> SecretContributions:
+    """Contributions for each value of a column; it may have up to twelve."""
+    if secret not in owned.rows.column_names:
+        raise InvalidParameter(
+            f"The table has no column {secret!r}. It has: {', '.join(owned.rows.column_names)}."
+        )
+    column = owned.rows[secret].to_pylist()
+    values = tuple(sorted(set(column), key=lambda one: (one is not None, str(one))))
+    if not 2 <= len(values) <= MOST_VALUES:
+        raise InvalidParameter(
+            f"A secret has 2 to {MOST_VALUES} different values. {secret!r} has {len(values)}. "
+            "Make a column of few values of it, such as: above 50,000, or not."
+        )
+    found = [contribute(owned, texts, {secret: value}) for value in values]
+    numbers = tuple(dict.fromkeys(number for one in found for number in one.numbers))
+    scales = {n: s for one in found for n, s in zip(one.numbers, one.scales, strict=True)}
+    at = {number: place for place, number in enumerate(numbers)}
+    parts = np.zeros((len(values), len(numbers), owned.rows.num_rows), dtype=np.int64)
+    for v, one in enumerate(found):
+        for number, vector in zip(one.numbers, one.vectors, strict=True):
+            parts[v, at[number]] = vector
+    place = {value: i for i, value in enumerate(values)}
+    actual = np.array([place[value] for value in column], dtype=np.int64)
+    ordered = tuple(scales[number] for number in numbers)
+    return SecretContributions(numbers, values, actual, parts, ordered, found[0].skipped)

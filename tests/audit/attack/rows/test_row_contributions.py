@@ -1,0 +1,76 @@
+"""Contributions add up to the exact answers, as the engine computes them."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from deniable.audit.attack.rows.owned_sources import read_owned
+from deniable.audit.attack.rows.row_contributions import contribute
+
+RNG = np.random.default_rng(4)
+VISITS = pa.table(
+    {
+        "ward": RNG.choice(["A", "B", "C"], 40),
+        "age": RNG.integers(0, 120, 40),
+        "cost": RNG.integers(0, 400, 40) / 4,
+        "ill": RNG.integers(0, 2, 40) == 1,
+        "day": pa.array(RNG.integers(0, 3, 40), pa.int32()).cast(pa.date32()),
+    }
+)
+OWNED = read_owned(
+    VISITS,
+    table="visits",
+    bounds={"age": (0, 100), "cost": (0, 50)},
+    step={"cost": 0.25},
+    keys={"ward": ["A", "B"]},
+)
+
+
+def sums(text):
+    found = contribute(OWNED, [text])
+    totals = found.values().sum(axis=1).tolist()
+    return {
+        (number.output, *number.keys): total
+        for number, total in zip(found.numbers, totals, strict=True)
+    }
+
+
+def test_counts_and_clipped_sums():
+    frame = VISITS.to_pandas()
+    frame = frame[frame.ill & (frame.age.clip(upper=100) > 30)]
+    text = (
+        "SELECT COUNT(*) AS n, SUM(cost) AS c, AVG(age) AS a FROM visits WHERE ill AND age > 30"
+    )
+    assert sums(text) == {
+        ("n",): len(frame),
+        ("c",): pytest.approx(frame.cost.clip(upper=50).sum()),
+    }
+
+
+def test_groups_of_declared_private_and_dated_keys():
+    frame = VISITS.to_pandas()
+    by_ward = sums("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward")
+    assert by_ward == {("n", w): (frame.ward == w).sum() for w in "AB"}
+    by_ill = sums("SELECT ill, COUNT(*) AS n FROM visits GROUP BY ill")
+    assert by_ill == {("n", ill): (frame.ill == ill).sum() for ill in (False, True)}
+    by_day = sums("SELECT day, COUNT(*) AS n FROM visits GROUP BY day")
+    assert sorted(by_day.values()) == sorted(frame.groupby("day").size())
+
+
+def test_having_order_and_limit_do_not_hide_what_was_measured():
+    text = (
+        "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING n > 99 ORDER BY n LIMIT 1"
+    )
+    assert len(sums(text)) == 2
+
+
+def test_every_row_adds_at_its_own_place():
+    found = contribute(OWNED, ["SELECT COUNT(*) AS n FROM visits WHERE ill"])
+    assert found.vectors[0].tolist() == [int(one) for one in VISITS["ill"].to_pylist()]
+
+
+def test_as_if_the_secret_had_another_value():
+    text = ["SELECT COUNT(*) AS n FROM visits WHERE ill AND ward = 'A'"]
+    always = contribute(OWNED, text, {"ill": True}).vectors[0]
+    assert always.tolist() == [int(one == "A") for one in VISITS["ward"].to_pylist()]
+    assert not contribute(OWNED, text, {"ill": False}).vectors.any()

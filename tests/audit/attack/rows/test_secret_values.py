@@ -1,0 +1,42 @@
+"""Contributions by the value of a secret."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.audit.attack.rows.owned_sources import read_owned
+from deniable.audit.attack.rows.secret_values import contribute_by_value
+
+ROWS = pa.table({"id": range(6), "drug": ["x", "y", None, "x", "z", "y"]})
+ASKED = [
+    "SELECT drug, COUNT(*) AS n FROM data GROUP BY drug",
+    "SELECT COUNT(*) AS n FROM data WHERE drug = 'x' AND id < 3",
+]
+
+
+def test_exact_answers_follow_from_the_true_values():
+    found = contribute_by_value(read_owned(ROWS, keys={"drug": ["x", "y", "z"]}), ASKED, "drug")
+    assert set(found.values) == {None, "x", "y", "z"}
+    exact = dict(zip(map(str, found.numbers), found.exact_answers().tolist(), strict=True))
+    assert exact == {
+        "question 1, n of x": 2,
+        "question 1, n of y": 2,
+        "question 1, n of z": 1,
+        "question 2, n": 1,
+    }
+    assert found.parts.shape == (4, 4, 6)
+
+
+@pytest.mark.parametrize("secret", ["id2", "one", "many"])
+def test_a_secret_has_few_values(secret):
+    rows = pa.table({"one": [1] * 20, "many": range(20)})
+    with pytest.raises(dp.InvalidParameter):
+        contribute_by_value(read_owned(rows), ASKED, secret)
+
+
+def test_nothing_is_added_by_a_value_that_is_not_counted():
+    found = contribute_by_value(read_owned(ROWS), ASKED[1:], "drug")
+    by_value = dict(zip(found.values, found.parts[:, 0], strict=True))
+    assert by_value["x"].tolist() == [1, 1, 1, 0, 0, 0]
+    assert not np.any([by_value[value] for value in ("y", "z", None)])

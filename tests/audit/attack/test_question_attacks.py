@@ -1,0 +1,79 @@
+"""A list of questions under attack: exact and private answers side by side."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.audit.attack import cross_tables, questions
+
+RNG = np.random.default_rng(6)
+PATIENTS = pa.table(
+    {"id": np.arange(30), "ill": RNG.integers(0, 2, 30) == 1, "age": RNG.integers(0, 9, 30)}
+)
+DECLARED = {"bounds": {"id": (0, 30), "age": (0, 8)}, "step": {"age": 1}, "table": "patients"}
+
+
+def ranges(count):
+    low = RNG.integers(0, 20, count)
+    return [
+        f"SELECT COUNT(*) AS n FROM patients WHERE ill AND id BETWEEN {a} AND {b}"
+        for a, b in zip(low.tolist(), (low + RNG.integers(1, 20, count)).tolist(), strict=True)
+    ]
+
+
+def test_exact_answers_give_everything_away_and_private_ones_little():
+    chain = [f"SELECT COUNT(*) AS n FROM patients WHERE ill AND id < {i}" for i in range(1, 31)]
+    found = questions(PATIENTS, chain, secret="ill", epsilon=1, **DECLARED)
+    assert found.exact == 1
+    assert found.private < 0.8
+    assert found.differences.exposed == 30
+    assert found.sentence.startswith("With exact answers 100 % of the values of ill are ")
+    assert "with epsilon 1, " in found.sentence
+
+
+def test_with_a_huge_epsilon_the_private_answers_are_as_good():
+    chain = [f"SELECT COUNT(*) AS n FROM patients WHERE ill AND id < {i}" for i in range(1, 31)]
+    found = questions(PATIENTS, chain, secret="ill", epsilon=3000, draws=1, **DECLARED)
+    assert found.private > 0.95
+
+
+def test_few_questions_give_little_away():
+    total = ["SELECT COUNT(*) AS n FROM patients WHERE ill"]
+    found = questions(PATIENTS, total, secret="ill", **DECLARED)
+    assert found.exact == found.baseline  # the attacker learns which value is more frequent
+    assert found.differences.exposed == 0
+
+
+def test_published_cross_tables_are_attacked():
+    found = cross_tables(PATIENTS, [["id", "ill"]], secret="ill", draws=1, **DECLARED)
+    assert found.exact == 1
+    coarse = cross_tables(PATIENTS, [["age", "ill"]], secret="ill", draws=1, **DECLARED)
+    assert found.baseline <= coarse.exact < 0.9
+
+
+def test_private_cross_tables_of_declared_keys_are_those_of_sessions():
+    rows = pa.table({"seat": np.arange(30), "ill": PATIENTS["ill"]})
+    declared = {"keys": {"seat": list(range(30))}, "secret": "ill"}
+    found = cross_tables(rows, [["seat", "ill"], ["ill"]], **declared)
+    assert (found.exact, found.questions) == (1, 2)
+    assert found.private < 0.85
+    sure = cross_tables(rows, [["seat", "ill"]], epsilon=500, draws=1, **declared)
+    assert sure.private == 1
+
+
+def test_sums_are_attacked_too():
+    sums = [f"SELECT SUM(age) AS s FROM patients WHERE ill AND id < {i}" for i in range(31)]
+    found = questions(PATIENTS, sums, secret="ill", draws=1, **DECLARED)
+    counted = (np.asarray(PATIENTS["age"]) > 0).mean()
+    assert found.exact >= counted - 1e-9
+
+
+def test_questions_that_publish_nothing_about_the_table_are_refused():
+    with pytest.raises(dp.InvalidParameter, match="No question of the list"):
+        questions(PATIENTS, ["SELECT MEDIAN(age) AS m FROM patients"], secret="ill", **DECLARED)
+
+
+def test_private_answers_are_not_in_the_finding():
+    found = questions(PATIENTS, ranges(5), secret="ill", draws=1, **DECLARED)
+    assert not any(isinstance(value, np.ndarray) for value in vars(found).values())
