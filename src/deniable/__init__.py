@@ -19,6 +19,7 @@ TYPE_CHECKING = False  # type checkers take it as true; importing `typing` would
 if TYPE_CHECKING:
     from deniable import audit, learn, price, surveys
     from deniable.errors import (
+        AccessDenied,
         BudgetExhausted,
         CollectionClosed,
         CollectionUnavailable,
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
         PlanRefused,
         PrecisionNotReached,
         QuestionPending,
+        ServerUnavailable,
         SplitterWarning,
+        TooManyQuestions,
         UnboundedColumn,
         Unsupported,
         UsedUp,
@@ -141,6 +144,7 @@ __version__ = "0.1.0"
 __all__ = [
     "OLH",
     "OUE",
+    "AccessDenied",
     "ApproximateLoss",
     "Bandit",
     "BudgetExhausted",
@@ -203,6 +207,7 @@ __all__ = [
     "RenyiFilter",
     "RenyiLoss",
     "RevealingResponse",
+    "ServerUnavailable",
     "Session",
     "SparseVector",
     "SplitterWarning",
@@ -211,6 +216,7 @@ __all__ = [
     "SubsetSelection",
     "Tally",
     "Thresholding",
+    "TooManyQuestions",
     "UnboundedColumn",
     "UnionFilter",
     "Unsupported",
@@ -353,6 +359,9 @@ _ROOMS = {
         "CollectionUnavailable",
         "CollectionClosed",
         "InvitationRefused",
+        "ServerUnavailable",
+        "AccessDenied",
+        "TooManyQuestions",
         "PlanRefused",
         "EngineFailed",
         "FrameWarning",

@@ -15,6 +15,9 @@
     ├── CollectionUnavailable           the reports of a survey cannot be stored or read now
     ├── CollectionClosed                a survey that takes no more reports
     ├── InvitationRefused               a token or pass that is unknown, forged or used already
+    ├── ServerUnavailable               a server that cannot be reached, or cannot work now
+    ├── AccessDenied                    a token that is unknown, or does not allow this
+    ├── TooManyQuestions                a queue that is full; nothing was spent
     ├── PlanRefused                     the kernel cannot prove what a plan declares
     ├── EngineFailed                    the only error after an engine has started
     ├── Unsupported                     a valid request that this loss or mechanism cannot serve
@@ -120,6 +123,18 @@ class CollectionClosed(DeniableError):
 
 class InvitationRefused(DeniableError):
     """A token or a pass that is unknown, forged, of another survey, or used already."""
+
+
+class ServerUnavailable(DeniableError):
+    """A server cannot be reached, or cannot use its own database now."""
+
+
+class AccessDenied(DeniableError):
+    """A token that is unknown or expired, or that does not allow this. Nothing was spent."""
+
+
+class TooManyQuestions(DeniableError):
+    """The queue of a server, or of one analyst, is full. Nothing was spent."""
 
 
 class PlanRefused(DeniableError):

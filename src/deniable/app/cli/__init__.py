@@ -31,6 +31,7 @@ from deniable.app.cli.commands import (
     version,
 )
 from deniable.app.cli.learning import model_commands
+from deniable.app.cli.serving import access
 from deniable.app.cli.streams import watch
 from deniable.app.cli.surveys import (
     invite_people,
@@ -79,6 +80,7 @@ survey.survey.command()(paper_survey.collect)
 survey.survey.command()(report_results.report)
 app.add_typer(survey.survey, name="survey")
 app.command()(tables.tables)
+app.add_typer(access.tokens, name="token")
 app.command()(verify.verify)
 app.command()(version.version)
 app.command(context_settings={"ignore_unknown_options": True})(watch.watch)

@@ -1,0 +1,1 @@
+"""Commands of the server: `serve` and `token`."""

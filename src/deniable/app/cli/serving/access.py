@@ -1,0 +1,66 @@
+"""`deniable token new` and `deniable token revoke`: who may ask a server."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from deniable.app.server.accounts.identity import Identities
+
+Database = Annotated[
+    Path | None,
+    typer.Option(help="The server's database: deniable.server.sqlite.", metavar="FILE"),
+]
+tokens = typer.Typer(
+    name="token", help="Give people tokens for a server.", no_args_is_help=True
+)
+
+
+@tokens.command()
+def new(
+    person: Annotated[str, typer.Argument(help="The name of the person's budget.")],
+    role: Annotated[
+        str, typer.Option(help="owner, analyst, auditor, pollster or operator.")
+    ] = "analyst",
+    policy: Annotated[
+        list[str] | None, typer.Option(help="A policy that the token opens; all unless given.")
+    ] = None,
+    table: Annotated[
+        list[str] | None, typer.Option(help="A table that the token opens; all unless given.")
+    ] = None,
+    days: Annotated[int, typer.Option(help="When the token ends.", min=1, max=3650)] = 365,
+    database: Database = None,
+) -> None:
+    """Print a new token. It is shown this once: only its hash is stored."""
+    made = _open_identities(database).new_token(
+        person,
+        role=role,
+        policies=tuple(policy) if policy else None,
+        tables=tuple(table) if table else None,
+        days=days,
+    )
+    print(made)
+
+
+@tokens.command()
+def revoke(
+    token: Annotated[
+        str | None, typer.Argument(help="The token; read from standard input if missing.")
+    ] = None,
+    database: Database = None,
+) -> None:
+    """End a token. What it paid for stays paid."""
+    given = token if token is not None else input()
+    if not _open_identities(database).revoke(given.strip()):
+        raise InvalidParameter("This token is unknown, so there is nothing to end.")
+    print("Revoked.")
+
+
+def _open_identities(database: Path | None) -> "Identities":
+    from deniable.app.server.accounts.identity import Identities
+    from deniable.app.server.accounts.server_database import DEFAULT_DATABASE, ServerDatabase
+
+    return Identities(ServerDatabase(database or DEFAULT_DATABASE))

@@ -1,0 +1,94 @@
+import datetime
+import sqlite3
+
+import pytest
+
+import deniable as dp
+from deniable.app.server.accounts.identity import Identities, Person
+from deniable.app.server.accounts.server_database import ServerDatabase
+
+NOW = datetime.datetime(2026, 3, 1, tzinfo=datetime.UTC)
+
+
+@pytest.fixture
+def clock():
+    return [NOW]
+
+
+@pytest.fixture
+def people(tmp_path, clock):
+    database = ServerDatabase(tmp_path / "server.sqlite")
+    yield Identities(database, clock=lambda: clock[0])
+    database.close()
+
+
+def test_a_token_is_its_person(people):
+    token = people.new_token("ann", policies=("hospital",), tables=("visits", "staff"))
+    assert people.authenticate(f"Bearer {token}") == Person(
+        "ann", "analyst", ("hospital",), ("visits", "staff")
+    )
+    assert people.authenticate(f"bearer {token}").name == "ann"
+
+
+def test_two_tokens_are_one_person_whatever_the_spelling(people):
+    tokens = [people.new_token(name) for name in ("ann", "Ann", "\uff21\uff2e\uff2e")]
+    assert {people.authenticate(f"Bearer {token}").name for token in tokens} == {"ann"}
+
+
+def test_a_person_has_one_role(people):
+    people.new_token("ann")
+    with pytest.raises(dp.InvalidParameter, match="one role"):
+        people.new_token("ann", role="owner")
+    with pytest.raises(dp.InvalidParameter, match="`role` must be one of"):
+        people.new_token("bob", role="root")
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["", "Bearer", "Bearer ", "Basic {0}", "{0}", "Bearer {0}0", "Bearer x{0}", "Bearer ä"],
+)
+def test_anything_else_is_nobody(people, header):
+    token = people.new_token("ann")
+    assert people.authenticate(header.format(token)) is None
+
+
+def test_a_changed_token_is_nobody(people):
+    token = people.new_token("ann")
+    for place in range(4, len(token)):
+        other = token[:place] + ("0" if token[place] != "0" else "1") + token[place + 1 :]
+        assert people.authenticate(f"Bearer {other}") is None
+
+
+def test_a_token_ends(people, clock):
+    token = people.new_token("ann", days=2)
+    clock[0] = NOW + datetime.timedelta(days=2) - datetime.timedelta(seconds=1)
+    assert people.authenticate(f"Bearer {token}") is not None
+    clock[0] = NOW + datetime.timedelta(days=2)
+    assert people.authenticate(f"Bearer {token}") is None
+
+
+def test_a_revoked_token_is_nobody_at_once(people):
+    kept, ended = people.new_token("ann"), people.new_token("ann")
+    assert people.revoke(ended)
+    assert people.authenticate(f"Bearer {ended}") is None
+    assert people.authenticate(f"Bearer {kept}") is not None
+    assert not people.revoke("dnb_unknown")
+    assert not people.revoke("ä")
+
+
+def test_the_token_itself_is_not_stored(people, tmp_path):
+    token = people.new_token("ann")
+    connection = sqlite3.connect(tmp_path / "server.sqlite")
+    dump = "\n".join(connection.iterdump())
+    connection.close()
+    assert "ann" in dump
+    assert token not in dump
+    assert token[4:52] not in dump
+
+
+def test_what_a_token_opens():
+    ann = Person("ann", "analyst", ("hospital",), ("visits",))
+    assert ann.may_read("hospital", ["visits"])
+    assert not ann.may_read("school", ["visits"])
+    assert not ann.may_read("hospital", ["visits", "staff"])
+    assert Person("bob", "analyst").may_read("school", ["pupils"])
