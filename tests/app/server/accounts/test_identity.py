@@ -1,25 +1,14 @@
-import datetime
 import sqlite3
 
 import pytest
 
 import deniable as dp
-from deniable.app.server.accounts.identity import Identities, Person
-from deniable.app.server.accounts.server_database import ServerDatabase
-
-NOW = datetime.datetime(2026, 3, 1, tzinfo=datetime.UTC)
+from deniable.app.server.accounts.identity import Person, token_id
 
 
 @pytest.fixture
-def clock():
-    return [NOW]
-
-
-@pytest.fixture
-def people(tmp_path, clock):
-    database = ServerDatabase(tmp_path / "server.sqlite")
-    yield Identities(database, clock=lambda: clock[0])
-    database.close()
+def people(identities):
+    return identities
 
 
 def test_a_token_is_its_person(people):
@@ -61,9 +50,9 @@ def test_a_changed_token_is_nobody(people):
 
 def test_a_token_ends(people, clock):
     token = people.new_token("ann", days=2)
-    clock[0] = NOW + datetime.timedelta(days=2) - datetime.timedelta(seconds=1)
+    clock.turn(days=2, seconds=-1)
     assert people.authenticate(f"Bearer {token}") is not None
-    clock[0] = NOW + datetime.timedelta(days=2)
+    clock.turn(seconds=1)
     assert people.authenticate(f"Bearer {token}") is None
 
 
@@ -72,6 +61,8 @@ def test_a_revoked_token_is_nobody_at_once(people):
     assert people.revoke(ended)
     assert people.authenticate(f"Bearer {ended}") is None
     assert people.authenticate(f"Bearer {kept}") is not None
+    assert people.revoke(token_id(kept))
+    assert people.authenticate(f"Bearer {kept}") is None
     assert not people.revoke("dnb_unknown")
     assert not people.revoke("ä")
 

@@ -1,32 +1,23 @@
-"""Who a request comes from: the person whose token it shows.
+"""Who a request comes from: the person whose token or session it shows.
 
 Budgets belong to people: a person is the name under which the ledger charges, whatever the
-token. An unknown, expired or revoked token is nobody, and nobody gets one and the same answer.
+token and however the person logs in. An unknown, expired or revoked token is nobody, and nobody
+gets one and the same answer.
 """
 
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from deniable.app.server.accounts.access_tokens import hash_token, is_well_formed, make_token
+from deniable.app.server.accounts.browser_sessions import BrowserSessions
+from deniable.app.server.accounts.people import People, find_person, insert_person
 from deniable.app.server.accounts.server_database import ServerDatabase
 from deniable.errors import InvalidParameter
-from deniable.policy.names import compared_name
 
-if TYPE_CHECKING:
-    import sqlite3
-
-ROLES = ("owner", "analyst", "auditor", "pollster", "operator")
-_TABLES = (
-    "CREATE TABLE IF NOT EXISTS people (name TEXT PRIMARY KEY, compared TEXT UNIQUE NOT NULL,"
-    " role TEXT NOT NULL) STRICT",
-    "CREATE TABLE IF NOT EXISTS tokens (hash TEXT PRIMARY KEY, person TEXT NOT NULL"
-    " REFERENCES people (name), policies TEXT, tables TEXT, expires TEXT NOT NULL,"
-    " revoked INTEGER NOT NULL DEFAULT 0) STRICT",
-)
 _LONGEST_HEADER = 256
 _SEPARATOR = "\n"
+_ID_LENGTH = 12  # characters of a token's hash, by which its owner names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +33,7 @@ class Person:
     role: str
     policies: tuple[str, ...] | None = None
     tables: tuple[str, ...] | None = None
+    read_only: bool = False  # whether the token can look, but spend and change nothing
 
     def may_use(self, policy: str) -> bool:
         """Whether anything of a policy is there for this person."""
@@ -53,7 +45,7 @@ class Person:
 
 
 class Identities:
-    """The people of a server.
+    """The people of a server, as requests show them.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -70,7 +62,8 @@ class Identities:
         clock: Callable[[], datetime.datetime] = lambda: datetime.datetime.now(datetime.UTC),
     ) -> None:
         self._database, self._clock = database, clock
-        database.create(*_TABLES)
+        self.people = People(database, clock=clock)
+        self.sessions = BrowserSessions(database, clock=clock)
 
     def authenticate(self, authorization_header: str) -> Person | None:
         """The person behind an Authorization header; None for anything else than a token."""
@@ -79,70 +72,76 @@ class Identities:
             return None
         with self._database.reading() as connection:
             row = connection.execute(
-                "SELECT p.name, p.role, t.policies, t.tables FROM tokens t JOIN people p"
-                " ON p.name = t.person WHERE t.hash = ? AND NOT t.revoked AND t.expires > ?",
-                (hash_token(token), self._now()),
+                "SELECT p.name, p.role, t.policies, t.tables, t.read_only FROM tokens t"
+                " JOIN people p ON p.name = t.person"
+                " WHERE t.hash = ? AND t.revoked = 0 AND t.expires > ? AND p.disabled = 0",
+                (hash_token(token), self._clock().isoformat(timespec="seconds")),
             ).fetchone()
         if row is None:
             return None
-        name, role, policies, tables = row
-        return Person(name, role, _read_names(policies), _read_names(tables))
+        name, role, policies, tables, read_only = row
+        return Person(name, role, _read_names(policies), _read_names(tables), bool(read_only))
+
+    def find_session(self, session: str) -> Person | None:
+        """The person of a browser's session; None if it has ended."""
+        found = self.sessions.find(session)
+        return None if found is None else Person(*found)
 
     def new_token(
         self,
         name: str,
         *,
-        role: str = "analyst",
+        role: str | None = "analyst",
         policies: tuple[str, ...] | None = None,
         tables: tuple[str, ...] | None = None,
+        read_only: bool = False,
         days: int = 365,
     ) -> str:
-        """A new token of a person, who is added if unknown. It is shown only this once."""
-        if role not in ROLES:
-            raise InvalidParameter(f"`role` must be one of {', '.join(ROLES)}. Found {role!r}.")
+        """A new token of a person. It is shown only this once.
+
+        A person who is unknown is added with the role; without a role, refused.
+        """
         token, expires = make_token(), self._clock() + datetime.timedelta(days=days)
+        if role is None:
+            name = self.people.find(name)
         with self._database.writing() as connection:
-            person = _find_or_add(connection, name, role)
-            connection.execute(
-                "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, 0)",
-                (
-                    hash_token(token),
-                    person,
-                    _write_names(policies),
-                    _write_names(tables),
-                    expires.isoformat(timespec="seconds"),
-                ),
+            known = find_person(connection, name)
+            if known is None:
+                insert_person(connection, name, role or "", None)
+            elif role is not None and known[1] != role:
+                raise InvalidParameter(
+                    f"{known[0]} has the role {known[1]!r}: a person has one role."
+                )
+            row = (
+                hash_token(token),
+                token_id(token),
+                known[0] if known else name,
+                _write_names(policies),
+                _write_names(tables),
+                int(read_only),
+                expires.isoformat(timespec="seconds"),
             )
+            connection.execute("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, 0)", row)
         return token
 
-    def revoke(self, token: str) -> bool:
-        """Ends a token; False if it is unknown."""
+    def revoke(self, token_or_id: str) -> bool:
+        """Ends a token, given itself or its id; False if it is unknown."""
+        token = token_or_id if token_or_id.isascii() else ""
         with self._database.writing() as connection:
             ended = connection.execute(
-                "UPDATE tokens SET revoked = 1 WHERE hash = ?",
-                (hash_token(token),) if token.isascii() else ("",),
+                "UPDATE tokens SET revoked = 1 WHERE hash = ? OR id = ?",
+                (hash_token(token), token),
             )
             return ended.rowcount > 0
 
-    def _now(self) -> str:
-        return self._clock().isoformat(timespec="seconds")
 
+def token_id(token: str) -> str:
+    """The id by which a token is named, in lists and to revoke it. It opens nothing.
 
-def _find_or_add(connection: "sqlite3.Connection", name: str, role: str) -> str:
-    """The person's name as it was first spelt. A person has one role."""
-    try:
-        compared = compared_name(name)
-    except ValueError as problem:
-        raise InvalidParameter(f"The name of a person {problem}.") from None
-    row = connection.execute(
-        "SELECT name, role FROM people WHERE compared = ?", (compared,)
-    ).fetchone()
-    if row is None:
-        connection.execute("INSERT INTO people VALUES (?, ?, ?)", (name, compared, role))
-        return name
-    if row[1] != role:
-        raise InvalidParameter(f"{row[0]} has the role {row[1]!r}: a person has one role.")
-    return str(row[0])
+    >>> token_id("dnb_")
+    '59314f815976'
+    """
+    return hash_token(token)[:_ID_LENGTH]
 
 
 def _write_names(names: tuple[str, ...] | None) -> str | None:
