@@ -20,7 +20,11 @@ NO_RANDOM = ("exact/", "mechanisms/", "ledger/", "release/", "surveys/", "stream
 
 # A third-party module and the file or folder (or several) that may import it.
 DRIVERS: dict[str, str | tuple[str, ...]] = {
+    "authlib": "app/server/accounts/",
+    "joserfc": "app/server/accounts/",
+    "httpx2": "app/server/accounts/",
     "cryptography": (
+        "app/server/accounts/",
         "exact/bits.py",
         "ledger/stores/signing_keys.py",
         "streams/state/sealed_log.py",

@@ -24,7 +24,7 @@ from deniable.errors import (
 )
 
 try:
-    from fastapi import APIRouter, FastAPI
+    from fastapi import APIRouter, Depends, FastAPI
     from starlette.exceptions import HTTPException
     from starlette.middleware.body_limit import RequestBodyLimitMiddleware
     from starlette.requests import Request
@@ -34,6 +34,8 @@ except ModuleNotFoundError:
         "A server needs the packages fastapi and uvicorn. Install them with   "
         "pip install 'deniable[server]'"
     ) from None
+
+from deniable.app.server.accounts.access_gate import AccessGate, check_routes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -55,13 +57,21 @@ _REFUSALS = {
 
 
 def make_application(
-    *routers: APIRouter, https: bool, at_end: Callable[[], None] | None = None
+    *routers: APIRouter,
+    https: bool,
+    at_end: Callable[[], None] | None = None,
+    gate: AccessGate | None = None,
 ) -> FastAPI:
     """An application of these routers. `at_end` is called when the server stops.
+
+    With a `gate`, every route needs a row in the role matrix, and is used by its roles only.
 
     >>> [route.path for route in make_application(https=True).routes]
     []
     """
+
+    if gate is not None:
+        check_routes(routers)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> "AsyncIterator[None]":
@@ -74,6 +84,7 @@ def make_application(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
+        dependencies=[] if gate is None else [Depends(gate)],
         lifespan=lifespan,
         exception_handlers={HTTPException: _answer_refusal, DeniableError: _answer_ours},
     )
