@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from deniable.app.server.declared_lengths import DeclaredLengths
 from deniable.app.server.security_headers import SecurityHeaders
 from deniable.errors import (
     CollectionClosed,
@@ -55,9 +56,13 @@ _REFUSALS = {
 
 
 def make_application(
-    *routers: APIRouter, https: bool, at_end: Callable[[], None] | None = None
+    *routers: APIRouter,
+    https: bool,
+    at_end: Callable[[], None] | None = None,
+    problem_of: Callable[[Exception], Response] | None = None,
 ) -> FastAPI:
-    """An application of these routers. `at_end` is called when the server stops.
+    """An application of these routers. `at_end` is called when the server stops. `problem_of`
+    writes what is answered to requests that fail, if it is not the survey's one sentence.
 
     >>> [route.path for route in make_application(https=True).routes]
     []
@@ -69,17 +74,27 @@ def make_application(
         if at_end is not None:
             at_end()
 
+    async def answer_problem(_: Request, problem: Exception) -> Response:
+        assert problem_of is not None
+        return problem_of(problem)
+
+    ours = problem_of is None
     application = FastAPI(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
-        exception_handlers={HTTPException: _answer_refusal, DeniableError: _answer_ours},
+        exception_handlers={
+            HTTPException: _answer_refusal if ours else answer_problem,
+            DeniableError: _answer_ours if ours else answer_problem,
+        },
     )
     for router in routers:
         application.include_router(router)
     application.add_middleware(RequestBodyLimitMiddleware, max_body_size=LARGEST_BODY)
+    if problem_of is not None:
+        application.add_middleware(DeclaredLengths, most=LARGEST_BODY, problem_of=problem_of)
     application.add_middleware(SecurityHeaders, https=https, on_failure=answer_failure)
     return application
 
