@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from deniable.app.server.declared_lengths import DeclaredLengths
 from deniable.app.server.security_headers import SecurityHeaders
 from deniable.errors import (
     CollectionClosed,
@@ -21,6 +22,7 @@ from deniable.errors import (
     InvalidData,
     InvitationRefused,
     MissingExtra,
+    ServerUnavailable,
 )
 
 try:
@@ -47,6 +49,7 @@ _ANSWERS: Sequence[tuple[type[DeniableError], int, str]] = (
     (CollectionClosed, 410, "This survey has closed."),
     (InvitationRefused, 403, "This invitation is unknown, or was used already."),
     (InvalidData, 400, "This is not a message that the survey's page sends."),
+    (ServerUnavailable, 503, "This cannot be done now. Try again later."),
     (CollectionUnavailable, 503, "The survey cannot store reports now. Try again later."),
 )
 _REFUSALS = {
@@ -61,8 +64,10 @@ def make_application(
     https: bool,
     at_end: Callable[[], None] | None = None,
     gate: AccessGate | None = None,
+    problem_of: Callable[[Exception], Response] | None = None,
 ) -> FastAPI:
-    """An application of these routers. `at_end` is called when the server stops.
+    """An application of these routers. `at_end` is called when the server stops. `problem_of`
+    writes what is answered to requests that fail, if it is not the survey's one sentence.
 
     With a `gate`, every route needs a row in the role matrix, and is used by its roles only.
 
@@ -79,6 +84,11 @@ def make_application(
         if at_end is not None:
             at_end()
 
+    async def answer_problem(_: Request, problem: Exception) -> Response:
+        assert problem_of is not None
+        return problem_of(problem)
+
+    ours = problem_of is None
     application = FastAPI(
         docs_url=None,
         redoc_url=None,
@@ -86,11 +96,16 @@ def make_application(
         redirect_slashes=False,
         dependencies=[] if gate is None else [Depends(gate)],
         lifespan=lifespan,
-        exception_handlers={HTTPException: _answer_refusal, DeniableError: _answer_ours},
+        exception_handlers={
+            HTTPException: _answer_refusal if ours else answer_problem,
+            DeniableError: _answer_ours if ours else answer_problem,
+        },
     )
     for router in routers:
         application.include_router(router)
     application.add_middleware(RequestBodyLimitMiddleware, max_body_size=LARGEST_BODY)
+    if problem_of is not None:
+        application.add_middleware(DeclaredLengths, most=LARGEST_BODY, problem_of=problem_of)
     application.add_middleware(SecurityHeaders, https=https, on_failure=answer_failure)
     return application
 

@@ -3,6 +3,8 @@
 All plans are steps of one run: the ledger is charged once, before the first one is run.
 """
 
+from typing import NotRequired, TypedDict, Unpack
+
 from deniable.exact.rationals import Number
 from deniable.query.language.question import Question
 from deniable.query.plan.plan import Plan
@@ -23,6 +25,14 @@ from deniable.release.profile.table_profile import ColumnProfile, NoisyNumber
 from deniable.release.session.door import Door
 from deniable.release.session.release import Release
 from deniable.release.session.runs import RecalledRun, Run
+
+
+class ProfilePrice(TypedDict):
+    """What a profile costs, and the confidence of its margins."""
+
+    epsilon: Number
+    delta: NotRequired[Number | None]
+    confidence: NotRequired[Number]
 
 
 def profile(
@@ -63,6 +73,14 @@ def profile(
         remaining=session.remaining,
         plans=(*prepared.plans, *later_plans),
     )
+
+
+def plan_whole_profile(
+    session: Door, table: str | None = None, **price: Unpack[ProfilePrice]
+) -> tuple[Plan, ...]:
+    """The plans of a profile's steps, or others at the same price. Nothing is spent."""
+    prepared = plan_profile(session, table, **price)
+    return (*prepared.plans, *_plan_within_bounds(session, prepared, None)[1])
 
 
 def _plan_within_bounds(

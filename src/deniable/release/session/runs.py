@@ -52,6 +52,11 @@ class Run:
         """What is left of the run, in each unit in which its steps add up."""
         return self._reserved.remaining
 
+    @property
+    def record(self) -> str | None:
+        """The answers so far, as they are kept; None if one is too large to be kept."""
+        return None if None in self._receipts else json.dumps(self._receipts)
+
     @with_names("question, epsilon=0.1")
     def sql(self, text: str, **options: Unpack[AskOptions]) -> Release:
         """The private answer to a question in SQL, as the next step."""
@@ -99,18 +104,21 @@ class Run:
         if reference is not None:
             self._reserved.fail(reference)
             return
-        record = None
-        if self._question is not None and self._receipts and None not in self._receipts:
-            record = json.dumps(self._receipts)
+        record = self.record if self._question is not None and self._receipts else None
         short = record is not None and len(record) <= 2 * MAX_KEPT_BYTES
         self._reserved.settle(record if short else None)
 
 
 class RecalledRun:
-    """The kept answers of a run, given again in the same order."""
+    """The kept answers of a run, given again in the same order. If they come from a server,
+    they may be new: not `repeated`."""
 
-    def __init__(self, records: ReleaseRecords, record: str, question: str) -> None:
+    def __init__(
+        self, records: ReleaseRecords, record: str, question: str, *, repeated: bool = True
+    ) -> None:
         self._records, self._question = records, question
+        self.record: str | None = record
+        self._repeated = repeated
         self._receipts = iter(read_json(record))
 
     def release(self, plan: Plan) -> Release:
@@ -122,4 +130,4 @@ class RecalledRun:
                 "A kept answer belongs to another run: the ledger was changed. `deniable "
                 "ledger verify` shows where. fresh=True pays for a new answer."
             )
-        return self._records.hand_over(plan, answer, certificate, repeated=True)
+        return self._records.hand_over(plan, answer, certificate, repeated=self._repeated)

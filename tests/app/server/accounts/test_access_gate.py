@@ -9,6 +9,7 @@ from deniable.app.server.accounts.role_matrix import MATRIX
 from deniable.app.server.application import make_application
 
 ORIGIN = "https://stats.clinic.example"
+REFUSED = {"problem": "This request is refused."}
 NOT_FOUND = {"problem": "There is nothing here."}
 
 
@@ -39,7 +40,7 @@ def client(identities, called):
 
 
 def fill(path):
-    return path.format(policy="hospital", id="7", provider="clinic", name="x")
+    return path.format(policy="hospital", provider="clinic", name="x", form="csv")
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -50,7 +51,7 @@ def test_every_route_by_every_role(client, identities, called, role):
         answer = client.request(method, fill(path), headers=headers)
         reach = row.get("anyone") or row.get(role)
         if reach is None:
-            assert (answer.status_code, answer.json()) == (404, NOT_FOUND), (method, path)
+            assert (answer.status_code, answer.json()) == (403, REFUSED), (method, path)
             assert called == []
         else:
             assert answer.status_code == 200, (method, path)
@@ -92,7 +93,7 @@ def test_a_read_only_token_spends_nothing(client, identities, called):
     assert client.post("/v1/hospital/explain", headers=headers).status_code == 200
     assert client.get("/v1/hospital/budget", headers=headers).status_code == 200
     called.clear()
-    assert client.post("/v1/hospital/releases", headers=headers).status_code == 404
+    assert client.post("/v1/hospital/releases", headers=headers).status_code == 403
     assert called == []
 
 

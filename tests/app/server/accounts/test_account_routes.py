@@ -168,7 +168,7 @@ def test_the_owner_sees_everybody_and_others_do_not(client, identities):
     assert [person["name"] for person in seen.json()] == ["Ann", "Olga"]
     assert "argon2" not in seen.text
     refused = client.get("/people", headers={"Authorization": f"Bearer {ann}"})
-    assert refused.status_code == 404
+    assert refused.status_code == 403
 
 
 def test_secrets_are_in_no_answer_log_or_url(client, identities, caplog, tmp_path):

@@ -24,7 +24,7 @@ def test_only_an_owner_or_analyst_can_spend():
 
 
 def test_an_analyst_reaches_only_what_is_hers_among_answers_budgets_and_entries():
-    for path in ("releases/{id}", "releases/{id}/certificate", "budget", "ledger/entries"):
+    for path in ("releases/{name}", "releases/{name}/{form}", "budget", "ledger/entries"):
         assert MATRIX["GET", f"/v1/{{policy}}/{path}"]["analyst"] == "own"
 
 

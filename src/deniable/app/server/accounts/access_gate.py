@@ -1,7 +1,8 @@
 """The gate in front of every route: who asks, and whether the role matrix allows it.
 
-Nobody gets 401. Somebody who may not gets the 404 of a thing that does not exist, whether the
-route, the policy or the role is the reason. A request that carries a session's cookie and
+Nobody gets 401. A policy that a token does not open, and a route without a row, is answered as
+one that does not exist. A role that a route is not for gets 403, whether or not there is
+anything behind the address. A request that carries a session's cookie and
 changes something must come from our own pages: the browser says so in `Sec-Fetch-Site` or
 `Origin`. A token is sent by a program on purpose, so it needs no such proof.
 """
@@ -31,22 +32,28 @@ class AccessGate:
     def __call__(self, request: Request) -> None:
         """Refuses, or says who asks."""
         path = getattr(request.scope.get("route"), "path", "")
-        if request.method not in _SAFE and "authorization" not in request.headers:
+        for_anyone = reach(request.method, path, None) == ANYONE
+        by_browser = "authorization" not in request.headers
+        if (
+            request.method not in _SAFE
+            and by_browser
+            and (for_anyone or COOKIE in request.cookies)
+        ):
             self._refuse_other_origins(request)
-        if reach(request.method, path, None) == ANYONE:
+        if for_anyone:
             request.state.person, request.state.reach = None, ANYONE
             return
         person = self._identify(request)
         if person is None:
             raise HTTPException(401, headers={"WWW-Authenticate": "Bearer"})
-        allowed = reach(request.method, path, person.role)
         policy = request.path_params.get("policy")
-        if (
-            allowed is None
-            or (policy is not None and not person.may_use(policy))
-            or (person.read_only and not is_free(request.method, path))
+        if (request.method, path) not in MATRIX or not (
+            policy is None or person.may_use(policy)
         ):
             raise HTTPException(404)
+        allowed = reach(request.method, path, person.role)
+        if allowed is None or (person.read_only and not is_free(request.method, path)):
+            raise HTTPException(403)
         request.state.person, request.state.reach = person, allowed
 
     def _identify(self, request: Request) -> Person | None:
@@ -57,6 +64,8 @@ class AccessGate:
         return self._identities.find_session(request.cookies.get(COOKIE, ""))
 
     def _refuse_other_origins(self, request: Request) -> None:
+        """A browser names the origin of a page; without `origin` in the settings, only that
+        it is ours."""
         site, origin = (request.headers.get(name) for name in ("sec-fetch-site", "origin"))
         if site != "same-origin" and (site is not None or origin != self._origin):
             raise HTTPException(403)

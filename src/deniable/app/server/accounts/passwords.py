@@ -4,6 +4,7 @@ A try with a name that is unknown, has no password or was disabled computes a ha
 long the answer takes does not tell which names exist.
 """
 
+import base64
 import secrets
 import threading
 import unicodedata
@@ -15,6 +16,7 @@ from deniable.errors import InvalidParameter, TooManyQuestions
 
 SHORTEST, LONGEST = 12, 256  # characters
 _MEMORY = 64 * 1024  # KiB
+_ITERATIONS = 3
 _AT_ONCE = 2
 _WAITING = 16
 
@@ -32,7 +34,7 @@ class Passwords:
         self._memory = memory
         self._running = threading.BoundedSemaphore(_AT_ONCE)
         self._places = threading.BoundedSemaphore(_AT_ONCE + _WAITING)
-        self._nobodys = self.hash(secrets.token_hex(16))
+        self._nobodys = _unknown_hash(memory)
 
     def hash(self, password: str) -> str:
         """What is stored of a password, with its salt and parameters."""
@@ -44,7 +46,7 @@ class Passwords:
         kind = Argon2id(
             salt=secrets.token_bytes(16),
             length=32,
-            iterations=3,
+            iterations=_ITERATIONS,
             lanes=1,
             memory_cost=self._memory,
         )
@@ -67,6 +69,15 @@ class Passwords:
         except InvalidKey:
             return False
         return True
+
+
+def _unknown_hash(memory: int) -> str:
+    """A hash that costs as much to check as any, and that no password is known for."""
+    salt, digest = (
+        base64.b64encode(secrets.token_bytes(size)).decode("ascii").rstrip("=")
+        for size in (16, 32)
+    )
+    return f"$argon2id$v=19$m={memory},t={_ITERATIONS},p=1${salt}${digest}"
 
 
 def _bytes(password: str) -> bytes:

@@ -22,14 +22,19 @@ GET    /openapi.json                        any    any     any     any      any
 GET    /v1/{policy}/tables                  any    any     any     -        -
 POST   /v1/{policy}/explain                 any    any     -       -        -
 POST   /v1/{policy}/releases                any    any     -       -        -
-GET    /v1/{policy}/releases/{id}           any    own     any     -        -
-GET    /v1/{policy}/releases/{id}/certificate  any own     any     -        -
-GET    /v1/{policy}/releases/{id}/label     any    own     any     -        -
-GET    /v1/{policy}/budget                  any    own     any     -        -
+GET    /v1/{policy}/releases/{name}         any    own     any     -        -
+GET    /v1/{policy}/releases/{name}/{form}  any    own     any     -        -
+GET    /v1/{policy}/budget                  own    own     own     -        -
+POST   /v1/{policy}/budget                  own    own     own     -        -
 GET    /v1/{policy}/ledger/head             any    any     any     -        -
 GET    /v1/{policy}/ledger/entries          any    own     any     -        -
 """
-_FREE = {("POST", "/v1/{policy}/explain"), ("POST", "/login"), ("POST", "/logout")}
+_FREE = {
+    ("POST", "/v1/{policy}/explain"),
+    ("POST", "/v1/{policy}/budget"),  # which asks for what is left
+    ("POST", "/login"),
+    ("POST", "/logout"),
+}
 ANYONE = "anyone"
 Reach = str  # "any", "own" or "anyone"
 
@@ -37,7 +42,7 @@ Reach = str  # "any", "own" or "anyone"
 def read_matrix(rows: str = _ROWS) -> dict[tuple[str, str], dict[str, Reach]]:
     """The matrix: for each method and route what each role may reach; without what is denied.
 
-    >>> read_matrix()["GET", "/v1/{policy}/budget"]
+    >>> read_matrix()["GET", "/v1/{policy}/ledger/entries"]
     {'owner': 'any', 'analyst': 'own', 'auditor': 'any'}
     >>> read_matrix()["GET", "/health"]
     {'anyone': 'anyone'}

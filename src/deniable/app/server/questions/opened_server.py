@@ -1,0 +1,88 @@
+"""Opens what `deniable serve` serves: policies, people and the queue, as one application."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from deniable.app.server.accounts.access_gate import AccessGate
+from deniable.app.server.accounts.account_routes import account_router
+from deniable.app.server.accounts.identity import Identities
+from deniable.app.server.accounts.oidc_providers import read_providers
+from deniable.app.server.accounts.server_database import DEFAULT_DATABASE, ServerDatabase
+from deniable.app.server.application import make_application
+from deniable.app.server.problem_details import problem_of
+from deniable.app.server.questions.admission import Admission
+from deniable.app.server.questions.question_queue import QuestionQueue, QueueLimits
+from deniable.app.server.questions.question_routes import QuestionServer, question_router
+from deniable.app.server.questions.served_policy import TIME_LIMIT, ServedPolicy, served_name
+from deniable.app.server.questions.slots import SLOT_SECONDS
+from deniable.errors import InvalidParameter
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """What is served, and how. `padded`: whether answers wait for their slots."""
+
+    policies: tuple[Path, ...]
+    database: Path = DEFAULT_DATABASE
+    padded: bool = True
+    slot: float = SLOT_SECONDS
+    time_limit: float = TIME_LIMIT
+    limits: QueueLimits = field(default_factory=QueueLimits)
+    origin: str = ""  # the address that browsers know the server by
+    providers: Path | None = None  # of log-ins elsewhere
+
+    def check(self) -> None:
+        """Refuses what cannot be served, before anything is opened."""
+        names = [served_name(file) for file in self.policies]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise InvalidParameter(
+                f"Two policies would have the address /v1/{twice.pop()}. Rename one of them."
+            )
+        if self.providers is not None and not self.origin:
+            raise InvalidParameter(
+                "`--providers` needs `--origin`: the address that people come back to."
+            )
+        if not 0.01 <= self.slot <= 3600:
+            raise InvalidParameter("`--slot` must be between 0.01 and 3600 seconds.")
+
+
+def open_server(settings: ServerSettings) -> tuple[QuestionServer, ExitStack]:
+    """The server, and what must be closed at its end."""
+    settings.check()
+    with ExitStack() as opened:
+        database = ServerDatabase(settings.database)
+        opened.callback(database.close)
+        policies: dict[str, ServedPolicy] = {}
+        for file in settings.policies:
+            served = ServedPolicy.open(
+                file,
+                database,
+                places=settings.limits.places,
+                slot=settings.slot,
+                padded=settings.padded,
+                time_limit=settings.time_limit,
+            )
+            opened.callback(served.close)
+            policies[served.name] = served
+        queue = QuestionQueue(database, settings.limits)
+        server = QuestionServer(policies, Identities(database), Admission(queue))
+        return server, opened.pop_all()
+    raise AssertionError
+
+
+def make_server(settings: ServerSettings, *, https: bool) -> FastAPI:
+    """The application. It ends its children and closes its ledgers when it stops."""
+    server, opened = open_server(settings)
+    providers = {} if settings.providers is None else read_providers(settings.providers)
+    return make_application(
+        account_router(server.people, origin=settings.origin, providers=providers),
+        question_router(server),
+        https=https,
+        at_end=opened.close,
+        problem_of=problem_of,
+        gate=AccessGate(server.people, origin=settings.origin),
+    )
