@@ -31,7 +31,7 @@ from deniable.app.cli.commands import (
     version,
 )
 from deniable.app.cli.learning import model_commands
-from deniable.app.cli.serving import access
+from deniable.app.cli.serving import access, user
 from deniable.app.cli.streams import watch
 from deniable.app.cli.surveys import (
     invite_people,
@@ -81,9 +81,11 @@ survey.survey.command()(report_results.report)
 app.add_typer(survey.survey, name="survey")
 app.command()(tables.tables)
 app.add_typer(access.tokens, name="token")
+app.add_typer(user.users, name="user")
 app.command()(verify.verify)
 app.command()(version.version)
 app.command(context_settings={"ignore_unknown_options": True})(watch.watch)
+app.command()(user.who)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

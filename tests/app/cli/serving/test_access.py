@@ -14,6 +14,8 @@ def run(capsys, *words):
 
 def test_a_token_is_made_and_revoked(capsys, tmp_path):
     file = str(tmp_path / "s.sqlite")
+    assert run(capsys, "token", "new", "ann", "--database", file)[0] == 2  # nobody yet
+    assert run(capsys, "user", "add", "ann", "--role", "analyst", "--database", file)[0] == 0
     made = run(capsys, "token", "new", "ann", "--table", "visits", "--database", file)
     assert made[0] == 0
     people = Identities(ServerDatabase(tmp_path / "s.sqlite"))

@@ -1,1 +1,1 @@
-"""Commands of the server: `serve` and `token`."""
+"""Commands of the server and its people: `serve`, `user`, `token` and `who`."""

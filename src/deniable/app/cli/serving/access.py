@@ -22,22 +22,23 @@ tokens = typer.Typer(
 @tokens.command()
 def new(
     person: Annotated[str, typer.Argument(help="The name of the person's budget.")],
-    role: Annotated[
-        str, typer.Option(help="owner, analyst, auditor, pollster or operator.")
-    ] = "analyst",
     policy: Annotated[
         list[str] | None, typer.Option(help="A policy that the token opens; all unless given.")
     ] = None,
     table: Annotated[
         list[str] | None, typer.Option(help="A table that the token opens; all unless given.")
     ] = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="A token that can look, but spend nothing.")
+    ] = False,
     days: Annotated[int, typer.Option(help="When the token ends.", min=1, max=3650)] = 365,
     database: Database = None,
 ) -> None:
-    """Print a new token. It is shown this once: only its hash is stored."""
-    made = _open_identities(database).new_token(
+    """Print a new token of a person. It is shown this once: only its hash is stored."""
+    made = open_identities(database).new_token(
         person,
-        role=role,
+        role=None,
+        read_only=read_only,
         policies=tuple(policy) if policy else None,
         tables=tuple(table) if table else None,
         days=days,
@@ -48,18 +49,20 @@ def new(
 @tokens.command()
 def revoke(
     token: Annotated[
-        str | None, typer.Argument(help="The token; read from standard input if missing.")
+        str | None,
+        typer.Argument(help="The token or its id; read from standard input if missing."),
     ] = None,
     database: Database = None,
 ) -> None:
     """End a token. What it paid for stays paid."""
     given = token if token is not None else input()
-    if not _open_identities(database).revoke(given.strip()):
+    if not open_identities(database).revoke(given.strip()):
         raise InvalidParameter("This token is unknown, so there is nothing to end.")
     print("Revoked.")
 
 
-def _open_identities(database: Path | None) -> "Identities":
+def open_identities(database: Path | None) -> "Identities":
+    """The people in a server's database."""
     from deniable.app.server.accounts.identity import Identities
     from deniable.app.server.accounts.server_database import DEFAULT_DATABASE, ServerDatabase
 
