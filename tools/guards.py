@@ -39,6 +39,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
         "engines/duckdb/",
         "engines/dialect/duckdb_collations.py",
         "engines/dialect/duckdb_letters.py",
+        "app/publish/duckdb_file.py",
     ),
     "matplotlib": "figures/",
     "narwhals": ("engines/duckdb/frames.py", "engines/duckdb/series.py"),
@@ -58,6 +59,8 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
         "ledger/stores/sqlite_store.py",
         "ledger/stores/tables.py",
         "surveys/collect/store/",
+        "dbapi/dialect.py",
+        "app/publish/postgresql_schema.py",
     ),
     "ibis": "engines/ibis/",
     "sqlglot": (
