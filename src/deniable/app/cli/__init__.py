@@ -31,7 +31,7 @@ from deniable.app.cli.commands import (
     version,
 )
 from deniable.app.cli.learning import model_commands
-from deniable.app.cli.serving import access, user
+from deniable.app.cli.serving import access, publish_releases, user
 from deniable.app.cli.streams import watch
 from deniable.app.cli.surveys import (
     invite_people,
@@ -69,6 +69,7 @@ app.add_typer(plot.plot, name="plot")
 app.add_typer(price.price, name="price")
 app.command()(profile.profile)
 app.command()(prove.prove)
+app.command()(publish_releases.publish)
 app.command(context_settings={"ignore_unknown_options": True})(sql.sql)
 survey.survey.command()(serve_survey.serve)
 survey.survey.command()(invite_people.invite)
