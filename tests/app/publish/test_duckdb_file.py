@@ -10,7 +10,7 @@ def test_any_tool_reads_the_file(tables, tmp_path):
         write_duckdb(tmp_path / "released.duckdb", tables)
     with duckdb.connect(str(tmp_path / "released.duckdb"), read_only=True) as connection:
         for table in tables:
-            found = connection.execute(f"SELECT * FROM {table.name}").to_arrow_table()
+            found = connection.sql(f"SELECT * FROM {table.name}").to_arrow_table()
             assert found.to_pylist() == table.rows.to_pylist()
         joined = connection.execute(
             "SELECT certificate FROM by_ward JOIN certificates USING (certificate_id) LIMIT 1"
