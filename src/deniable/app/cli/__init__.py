@@ -31,7 +31,7 @@ from deniable.app.cli.commands import (
     version,
 )
 from deniable.app.cli.learning import model_commands
-from deniable.app.cli.serving import access
+from deniable.app.cli.serving import access, serve
 from deniable.app.cli.streams import watch
 from deniable.app.cli.surveys import (
     invite_people,
@@ -70,6 +70,7 @@ app.add_typer(price.price, name="price")
 app.command()(profile.profile)
 app.command()(prove.prove)
 app.command(context_settings={"ignore_unknown_options": True})(sql.sql)
+app.command()(serve.serve)
 survey.survey.command()(serve_survey.serve)
 survey.survey.command()(invite_people.invite)
 survey.survey.command()(serve_survey.close)
@@ -81,6 +82,7 @@ survey.survey.command()(report_results.report)
 app.add_typer(survey.survey, name="survey")
 app.command()(tables.tables)
 app.add_typer(access.tokens, name="token")
+app.command()(serve.unlock)
 app.command()(verify.verify)
 app.command()(version.version)
 app.command(context_settings={"ignore_unknown_options": True})(watch.watch)
