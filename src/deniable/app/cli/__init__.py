@@ -31,7 +31,7 @@ from deniable.app.cli.commands import (
     version,
 )
 from deniable.app.cli.learning import model_commands
-from deniable.app.cli.serving import access, publish_releases, user
+from deniable.app.cli.serving import access, publish_releases, serve, user
 from deniable.app.cli.streams import watch
 from deniable.app.cli.surveys import (
     invite_people,
@@ -71,6 +71,7 @@ app.command()(profile.profile)
 app.command()(prove.prove)
 app.command()(publish_releases.publish)
 app.command(context_settings={"ignore_unknown_options": True})(sql.sql)
+app.command()(serve.serve)
 survey.survey.command()(serve_survey.serve)
 survey.survey.command()(invite_people.invite)
 survey.survey.command()(serve_survey.close)
@@ -82,6 +83,7 @@ survey.survey.command()(report_results.report)
 app.add_typer(survey.survey, name="survey")
 app.command()(tables.tables)
 app.add_typer(access.tokens, name="token")
+app.command()(serve.unlock)
 app.add_typer(user.users, name="user")
 app.command()(verify.verify)
 app.command()(version.version)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from deniable.app.server.declared_lengths import DeclaredLengths
 from deniable.app.server.security_headers import SecurityHeaders
 from deniable.errors import (
     CollectionClosed,
@@ -31,6 +30,8 @@ try:
     from starlette.middleware.body_limit import RequestBodyLimitMiddleware
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
+
+    from deniable.app.server.declared_lengths import DeclaredLengths
 except ModuleNotFoundError:
     raise MissingExtra(
         "A server needs the packages fastapi and uvicorn. Install them with   "

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deniable.app.server.accounts.identity import Person
+from deniable.app.server.questions import slots
 from deniable.app.server.questions.question_queue import AskedJob, Job, QuestionQueue
 from deniable.app.server.questions.question_requests import (
     AskedQuestions,
@@ -48,6 +49,7 @@ class Admission:
         self.queue = queue
         self._working: dict[str, _Work] = {}
         self._lock = threading.Lock()
+        self._idle = threading.Condition(self._lock)
 
     def admit(self, served: ServedPolicy, person: Person, body: bytes) -> Job:
         """The job of a request: a new one, or the one that its id has. When this returns, the
@@ -80,7 +82,7 @@ class Admission:
     def recover(self, served: ServedPolicy, job: Job, request: AskedQuestions | None) -> Job:
         """A job that has an outcome, or is being worked on. If its worker died, it is asked
         for again under its id: the ledger has one reservation and one outcome for it."""
-        overdue = job.outcome is None and time.time() > self._expected_end(served, job)
+        overdue = job.outcome is None and slots.now() > self._expected_end(served, job)
         with self._lock:
             if not overdue or job.id in self._working:
                 return job
@@ -92,6 +94,13 @@ class Admission:
         plans = read.plans(read.about(served.session_for(job.person)))
         self._start(served, job, read, plans, again=True)
         return job
+
+    def drain(self, seconds: float = 60.0) -> None:
+        """Waits for the questions that this process is answering, so that none is lost."""
+        until = time.monotonic() + seconds
+        with self._idle:
+            while self._working and (left := until - time.monotonic()) > 0:
+                self._idle.wait(left)
 
     def _expected_end(self, served: ServedPolicy, job: Job) -> float:
         limit = 0.0 if served.padded else served.time_limit
@@ -107,7 +116,7 @@ class Admission:
         again: bool = False,
     ) -> _Work:
         # Who waits for an equal question runs it only if that one was abandoned.
-        start = time.time() if again else job.ready if job.joined else job.start
+        start = slots.now() if again else job.ready if job.joined else job.start
         timetable = Timetable(start, served.slot_lengths(plans), padded=served.padded)
         work = _Work(job, timetable)
         with self._lock:
@@ -134,8 +143,9 @@ class Admission:
         except Exception as problem:
             log.error("job %s: %s after its outcome", job.id, type(problem).__name__)
         finally:
-            with self._lock:
+            with self._idle:
                 self._working.pop(job.id, None)
+                self._idle.notify_all()
             work.timetable.reserved.set()
 
     def _find_outcome(

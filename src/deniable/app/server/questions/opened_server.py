@@ -1,7 +1,8 @@
 """Opens what `deniable serve` serves: policies, people and the queue, as one application."""
 
+import json
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -34,9 +35,34 @@ class ServerSettings:
     origin: str = ""  # the address that browsers know the server by
     providers: Path | None = None  # of log-ins elsewhere
 
+    def to_json(self) -> str:
+        """The settings as text, for a process that is started with them."""
+        told = asdict(self) | {"database": str(self.database)}
+        told["providers"] = None if self.providers is None else str(self.providers)
+        return json.dumps(told | {"policies": [str(file) for file in self.policies]})
+
+    @classmethod
+    def from_json(cls, text: str) -> "ServerSettings":
+        """The settings that `to_json` wrote.
+
+        >>> settings = ServerSettings((Path("a.toml"),), slot=0.5, providers=Path("p.toml"))
+        >>> ServerSettings.from_json(settings.to_json()) == settings
+        True
+        """
+        told = json.loads(text)
+        told["policies"] = tuple(map(Path, told["policies"]))
+        told["providers"] = told["providers"] and Path(told["providers"])
+        told |= {"database": Path(told["database"]), "limits": QueueLimits(**told["limits"])}
+        return cls(**told)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the policies in addresses."""
+        return [served_name(file) for file in self.policies]
+
     def check(self) -> None:
         """Refuses what cannot be served, before anything is opened."""
-        names = [served_name(file) for file in self.policies]
+        names = self.names
         twice = {name for name in names if names.count(name) > 1}
         if twice:
             raise InvalidParameter(
@@ -68,8 +94,9 @@ def open_server(settings: ServerSettings) -> tuple[QuestionServer, ExitStack]:
             )
             opened.callback(served.close)
             policies[served.name] = served
-        queue = QuestionQueue(database, settings.limits)
-        server = QuestionServer(policies, Identities(database), Admission(queue))
+        admission = Admission(QuestionQueue(database, settings.limits))
+        opened.callback(admission.drain)
+        server = QuestionServer(policies, Identities(database), admission)
         return server, opened.pop_all()
     raise AssertionError
 

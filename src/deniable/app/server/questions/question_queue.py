@@ -7,12 +7,12 @@ who is refused, and for how long, follows from plans and moments of asking, and 
 
 import json
 import secrets
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deniable.app.server.accounts.server_database import ServerDatabase
+from deniable.app.server.questions import slots
 from deniable.errors import AccessDenied, InvalidParameter, TooManyQuestions
 
 if TYPE_CHECKING:
@@ -80,10 +80,8 @@ class QuestionQueue:
         self,
         database: ServerDatabase,
         limits: QueueLimits | None = None,
-        *,
-        clock: Callable[[], float] = time.time,
     ) -> None:
-        self._database, self._clock = database, clock
+        self._database = database
         self.limits = limits or QueueLimits()
         database.create(*_TABLES)
 
@@ -98,7 +96,7 @@ class QuestionQueue:
             if known is not None:
                 return _check_same(known, asked), False
             self._check_lock(connection, asked.person)
-            now = self._clock()
+            now = slots.now()
             place, start, ready = self._find_slot(connection, asked, now)
             until = ready if asked.padded else start + sum(asked.lengths)
             job = Job(
@@ -161,7 +159,7 @@ class QuestionQueue:
     def finish(self, job: Job, outcome: dict[str, Any], *, engine_ran: bool) -> None:
         """Records the one outcome of a job. A place is free when its slot has ended; at once,
         if no engine was started for it."""
-        now = self._clock()
+        now = slots.now()
         with self._database.writing() as connection:
             connection.execute(
                 "UPDATE jobs SET outcome = ? WHERE id = ? AND outcome IS NULL",

@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, Response
 
 from deniable.app.server.accounts.identity import Identities, Person
 from deniable.app.server.problem_details import problem_of, show_problem
+from deniable.app.server.questions import slots
 from deniable.app.server.questions.admission import Admission
 from deniable.app.server.questions.answer_formats import (
     FORMATS,
@@ -140,7 +141,7 @@ class _QuestionRoutes:
             raise HTTPException(406)
         whose = None if request.state.reach == "any" else person.name
         job = await run_in_threadpool(self._find, policy, job_id, whose)
-        if time.time() < job.ready:
+        if slots.now() < job.ready:
             return _tell_waiting(job, policy)
         until = time.monotonic() + _WAITS
         while job.outcome is None:
@@ -160,7 +161,7 @@ class _QuestionRoutes:
 
 def _tell_waiting(job: Job, policy: str) -> Response:
     """The id of a question, and when its slot ends."""
-    left = max(0.0, job.ready - time.time())
+    left = max(0.0, job.ready - slots.now())
     told = {"id": job.id, "question_id": job.question_id, "ready": job.ready, "wait": left}
     headers = {
         "Location": f"/v1/{policy}/releases/{job.id}",

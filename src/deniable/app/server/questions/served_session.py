@@ -1,14 +1,14 @@
 """A session whose engine runs in children, and whose answers wait for their slots."""
 
 import secrets
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
 from deniable.app.server.children.pooled_engine import PooledEngine
-from deniable.app.server.questions.slots import Timetable, in_monotonic_time, wait_until
+from deniable.app.server.questions import slots
+from deniable.app.server.questions.slots import Timetable, in_monotonic_time
 from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.errors import EngineFailed
 from deniable.query.plan.plan import Plan
@@ -56,9 +56,9 @@ class ServedSession(Session):
         outcome = run(timed, written, self._log, kept)
         if not self._timetable.padded:
             return outcome
-        if time.time() > ends or getattr(timed, "overran", False):
+        if slots.now() > ends or getattr(timed, "overran", False):
             self._timetable.overran = True
             if not isinstance(outcome, BaseException):
                 outcome = EngineFailed(secrets.token_hex(4))
-        wait_until(ends)
+        slots.wait_until(ends)
         return outcome

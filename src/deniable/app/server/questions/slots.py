@@ -110,7 +110,7 @@ class SlotLengths:
 class Timetable:
     """The slots of one question's steps, one after the other, from a moment on."""
 
-    start: float  # of `time.time`, which all workers share
+    start: float  # of `now`
     lengths: Sequence[float]
     padded: bool = True  # whether an answer waits for the end of its slot
     reserved: threading.Event = field(default_factory=threading.Event)
@@ -133,12 +133,17 @@ class Timetable:
         return begins + self.lengths[place]
 
 
+def now() -> float:
+    """Seconds since 1970, which all workers share."""
+    return time.time()
+
+
 def wait_until(moment: float) -> None:
-    """Returns at a moment of `time.time`, or at once if it has passed."""
-    while (left := moment - time.time()) > 0:
+    """Returns at a moment of `now`, or at once if it has passed."""
+    while (left := moment - now()) > 0:
         time.sleep(left)
 
 
 def in_monotonic_time(moment: float) -> float:
-    """A moment of `time.time` on the clock that never jumps."""
-    return time.monotonic() + (moment - time.time())
+    """A moment of `now` on the clock that never jumps."""
+    return time.monotonic() + (moment - now())

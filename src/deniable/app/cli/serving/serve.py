@@ -1,0 +1,90 @@
+"""`deniable serve` and `deniable unlock`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deniable.app.cli.serving.access import Database
+from deniable.errors import InvalidParameter
+
+
+def serve(
+    policies: Annotated[
+        list[Path], typer.Argument(help="The policies, each in its file.", metavar="POLICY...")
+    ],
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 for any.", min=0, max=65535)] = 8000,
+    workers: Annotated[int, typer.Option(help="How many processes.", min=1, max=64)] = 1,
+    places: Annotated[
+        int, typer.Option(help="How many questions are answered at once.", min=1, max=64)
+    ] = 2,
+    queue: Annotated[int, typer.Option(help="Most questions in all.", min=1)] = 32,
+    queue_each: Annotated[int, typer.Option(help="Most questions of one person.", min=1)] = 8,
+    slot: Annotated[float, typer.Option(help="The shortest slot, in seconds.")] = 1.0,
+    padding: Annotated[
+        str, typer.Option(help="`off` hands answers over at once; every certificate says so.")
+    ] = "on",
+    certificate: Annotated[
+        Path | None, typer.Option(help="A certificate for https, in PEM.", metavar="FILE")
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="The certificate's key, in PEM.", metavar="FILE")
+    ] = None,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="A proxy on this machine speaks https.")
+    ] = False,
+    origin: Annotated[
+        str, typer.Option(help="The address that browsers know the server by.", metavar="URL")
+    ] = "",
+    providers: Annotated[
+        Path | None, typer.Option(help="Where people may log in elsewhere.", metavar="FILE")
+    ] = None,
+    database: Database = None,
+) -> None:
+    """Let people elsewhere ask questions about private tables."""
+    from deniable.app.server.accounts.server_database import DEFAULT_DATABASE
+    from deniable.app.server.questions.opened_server import ServerSettings, make_server
+    from deniable.app.server.questions.question_queue import QueueLimits
+    from deniable.app.server.serving import ServerPlace
+    from deniable.app.server.serving import serve as serve_application
+    from deniable.app.server.workers import serve_workers
+
+    if padding not in ("on", "off"):
+        raise InvalidParameter(f"`--padding` must be on or off. Found {padding!r}.")
+    settings = ServerSettings(
+        tuple(policies),
+        database or DEFAULT_DATABASE,
+        padded=padding == "on",
+        slot=slot,
+        limits=QueueLimits(places, queue_each, queue),
+        origin=origin.rstrip("/"),
+        providers=providers,
+    )
+    settings.check()
+    place = ServerPlace(host, port, certificate, key, behind_proxy)
+    place.check(origin=origin or None)
+
+    def tell(url: str) -> None:
+        for name in settings.names:
+            print(f"{name}: {url}/v1/{name}", flush=True)
+
+    if workers > 1:
+        serve_workers(settings, place, workers, ready=tell)
+    else:
+        application = make_server(settings, https=place.https or behind_proxy)
+        serve_application(application, place, ready=tell)
+
+
+def unlock(
+    person: Annotated[str, typer.Argument(help="Whose questions were late three times.")],
+    database: Database = None,
+) -> None:
+    """Let a person ask again whose questions were not ready when their slots ended."""
+    from deniable.app.server.accounts.server_database import DEFAULT_DATABASE, ServerDatabase
+    from deniable.app.server.questions.question_queue import QuestionQueue
+
+    queue = QuestionQueue(ServerDatabase(database or DEFAULT_DATABASE))
+    if not queue.unlock(person):
+        raise InvalidParameter(f"No question of {person!r} was late.")
+    print(f"{person} may ask again.")
