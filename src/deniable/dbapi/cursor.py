@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -14,13 +14,23 @@ from deniable.query.language.within_clause import split_within_clause
 from deniable.release.answer.interval_columns import interval_table
 
 if TYPE_CHECKING:
-    from deniable.dbapi.connection import Connection
+    from deniable.release.public_session import Session
     from deniable.release.session.release import Release
 
 Description = tuple[str, str, None, None, None, None, bool]
 _CHANGES = re.compile(
     r"\s*(INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE|MERGE|COPY)\b", re.IGNORECASE
 )
+
+
+class SessionHolder(Protocol):
+    """What a cursor needs of its connection."""
+
+    closed: bool
+
+    @property
+    def session(self) -> "Session":
+        """The session that questions are asked in."""
 
 
 class Cursor:
@@ -36,7 +46,7 @@ class Cursor:
     (['n', 'n_low', 'n_high'], 1)
     """
 
-    def __init__(self, connection: "Connection") -> None:
+    def __init__(self, connection: SessionHolder) -> None:
         self.connection = connection
         self.arraysize = 1
         self.release: Release | None = None

@@ -11,7 +11,7 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deniable.app.server.security_headers import SecurityHeaders
 from deniable.errors import (
@@ -85,11 +85,6 @@ def make_application(
         if at_end is not None:
             at_end()
 
-    async def answer_problem(_: Request, problem: Exception) -> Response:
-        assert problem_of is not None
-        return problem_of(problem)
-
-    ours = problem_of is None
     application = FastAPI(
         docs_url=None,
         redoc_url=None,
@@ -97,10 +92,7 @@ def make_application(
         redirect_slashes=False,
         dependencies=[] if gate is None else [Depends(gate)],
         lifespan=lifespan,
-        exception_handlers={
-            HTTPException: _answer_refusal if ours else answer_problem,
-            DeniableError: _answer_ours if ours else answer_problem,
-        },
+        exception_handlers=_handlers(problem_of),
     )
     for router in routers:
         application.include_router(router)
@@ -109,6 +101,16 @@ def make_application(
         application.add_middleware(DeclaredLengths, most=LARGEST_BODY, problem_of=problem_of)
     application.add_middleware(SecurityHeaders, https=https, on_failure=answer_failure)
     return application
+
+
+def _handlers(problem_of: Callable[[Exception], Response] | None) -> dict[Any, Any]:
+    if problem_of is None:
+        return {HTTPException: _answer_refusal, DeniableError: _answer_ours}
+
+    async def answer_problem(_: Request, problem: Exception) -> Response:
+        return problem_of(problem)
+
+    return {HTTPException: answer_problem, DeniableError: answer_problem}
 
 
 def answer_failure(problem: Exception) -> Response:

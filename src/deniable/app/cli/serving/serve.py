@@ -8,6 +8,18 @@ import typer
 from deniable.app.cli.serving.access import Database
 from deniable.errors import InvalidParameter
 
+Origin = Annotated[
+    str, typer.Option(help="The address that browsers know the server by.", metavar="URL")
+]
+Providers = Annotated[
+    Path | None, typer.Option(help="Where people may log in elsewhere.", metavar="FILE")
+]
+
+LogRequests = Annotated[
+    bool,
+    typer.Option("--log-requests", help="Write who asked for which route, without values."),
+]
+
 
 def serve(
     policies: Annotated[
@@ -34,12 +46,9 @@ def serve(
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="A proxy on this machine speaks https.")
     ] = False,
-    origin: Annotated[
-        str, typer.Option(help="The address that browsers know the server by.", metavar="URL")
-    ] = "",
-    providers: Annotated[
-        Path | None, typer.Option(help="Where people may log in elsewhere.", metavar="FILE")
-    ] = None,
+    origin: Origin = "",
+    providers: Providers = None,
+    log_requests: LogRequests = False,
     database: Database = None,
 ) -> None:
     """Let people elsewhere ask questions about private tables."""
@@ -60,6 +69,7 @@ def serve(
         limits=QueueLimits(places, queue_each, queue),
         origin=origin.rstrip("/"),
         providers=providers,
+        log_requests=log_requests,
     )
     settings.check()
     place = ServerPlace(host, port, certificate, key, behind_proxy)

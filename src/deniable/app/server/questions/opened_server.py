@@ -3,6 +3,7 @@
 import json
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -13,13 +14,16 @@ from deniable.app.server.accounts.identity import Identities
 from deniable.app.server.accounts.oidc_providers import read_providers
 from deniable.app.server.accounts.server_database import DEFAULT_DATABASE, ServerDatabase
 from deniable.app.server.application import make_application
+from deniable.app.server.operation_routes import operation_router
 from deniable.app.server.problem_details import problem_of
 from deniable.app.server.questions.admission import Admission
 from deniable.app.server.questions.question_queue import QuestionQueue, QueueLimits
 from deniable.app.server.questions.question_routes import QuestionServer, question_router
 from deniable.app.server.questions.served_policy import TIME_LIMIT, ServedPolicy, served_name
 from deniable.app.server.questions.slots import SLOT_SECONDS
+from deniable.app.server.request_log import RequestLog
 from deniable.errors import InvalidParameter
+from deniable.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ class ServerSettings:
     limits: QueueLimits = field(default_factory=QueueLimits)
     origin: str = ""  # the address that browsers know the server by
     providers: Path | None = None  # of log-ins elsewhere
+    log_requests: bool = False
 
     def to_json(self) -> str:
         """The settings as text, for a process that is started with them."""
@@ -105,7 +110,14 @@ def make_server(settings: ServerSettings, *, https: bool) -> FastAPI:
     """The application. It ends its children and closes its ledgers when it stops."""
     server, opened = open_server(settings)
     providers = {} if settings.providers is None else read_providers(settings.providers)
-    return make_application(
+    ledgers = [served.session.ledger for served in server.policies.values()]
+    application = make_application(
+        operation_router(
+            [
+                partial(server.people.find_session, ""),
+                *(partial(_read_head, ledger) for ledger in ledgers),
+            ]
+        ),
         account_router(server.people, origin=settings.origin, providers=providers),
         question_router(server),
         https=https,
@@ -113,3 +125,10 @@ def make_server(settings: ServerSettings, *, https: bool) -> FastAPI:
         problem_of=problem_of,
         gate=AccessGate(server.people, origin=settings.origin),
     )
+    if settings.log_requests:
+        application.add_middleware(RequestLog)
+    return application
+
+
+def _read_head(ledger: Ledger) -> object:
+    return ledger.head
