@@ -49,7 +49,7 @@ def interval_table(answer: Answer, units: Mapping[str, str]) -> "pa.Table":
 
 
 def _end(value: float | None, margin: float | None, sign: int) -> Fraction | float | None:
-    """One end of an interval, exactly; without a margin there is none."""
+    """One end of an interval, exactly; None without a margin."""
     if value is None or margin is None:
         return None
     if not (math.isfinite(value) and math.isfinite(margin)):

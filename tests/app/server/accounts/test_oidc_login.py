@@ -80,6 +80,7 @@ def test_forged_signatures_are_refused(login, provider, forgery):
 WRONG = {
     "aud": {"aud": "another-client"},
     "aud among others": {"aud": ["another-client", "third"], "azp": "another-client"},
+    "aud, but our azp": {"aud": "another-client", "azp": "deniable"},
     "azp": {"aud": ["deniable", "another-client"], "azp": "another-client"},
     "no azp": {"aud": ["deniable", "another-client"]},
     "iss": {"iss": "https://evil.example"},
@@ -101,6 +102,15 @@ def test_wrong_claims_are_refused(login, provider, wrong):
         return {name: value for name, value in changed.items() if value is not None}
 
     provider.claims = change
+    url, browser = login.begin("clinic")
+    assert login.finish("clinic", provider.authorize(url), browser=browser) is None
+    assert provider.seen
+
+
+def test_a_provider_cannot_speak_for_another_one(login, provider, identities):
+    identities.people.add("Olga", role="owner")
+    identities.people.link("Olga", issuer="https://evil.example", subject="17")
+    provider.claims = lambda claims: claims | {"iss": "https://evil.example"}
     url, browser = login.begin("clinic")
     assert login.finish("clinic", provider.authorize(url), browser=browser) is None
     assert provider.seen

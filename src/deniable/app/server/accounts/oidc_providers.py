@@ -107,7 +107,7 @@ def read_providers(file: Path) -> dict[str, Provider]:
         if isinstance(problem, InvalidParameter):
             raise
         raise InvalidParameter(
-            f"{str(file)!r} is no file of providers. It holds tables such as   "
+            f"{str(file)!r} is not a file of providers. It holds tables such as   "
             '[providers.clinic]   with   issuer = "https://..."   and   client_id = "..."'
         ) from None
 

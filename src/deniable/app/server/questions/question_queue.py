@@ -151,7 +151,7 @@ class QuestionQueue:
         return place, start, start + sum(asked.lengths)
 
     def find(self, policy: str, job_id: str, person: str | None) -> Job | None:
-        """A job of this person, or of anybody if `person` is None; None if there is none."""
+        """A job of this person, or of anybody if `person` is None; None for an unknown one."""
         with self._database.reading() as connection:
             job = _find(connection, "id = ? AND policy = ?", (job_id, policy))
         return job if job is None or person in (None, job.person) else None
