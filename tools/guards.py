@@ -64,6 +64,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     ),
     "ibis": "engines/ibis/",
     "sqlglot": (
+        "dbapi/parameters.py",
         "query/",
         "kernel/",
         "engines/dialect/",

@@ -37,12 +37,15 @@ def test_a_session_that_was_given_stays_open(policy):
         assert session.remaining.epsilon == 1
 
 
-def test_what_cannot_be_opened_is_said(policy, tmp_path):
+def test_what_cannot_be_opened_is_said(policy, tmp_path, monkeypatch):
     for arguments in ({}, {"address": "x", "session": object()}):
         with pytest.raises(dbapi.InterfaceError, match="either"):
             dbapi.connect(**arguments)
     with pytest.raises(dbapi.InterfaceError, match="needs no token"):
         dbapi.connect(str(policy), token="x")
+    monkeypatch.delenv("DENIABLE_TOKEN", raising=False)
+    with pytest.raises(dbapi.InterfaceError, match="DENIABLE_TOKEN"):
+        dbapi.connect("https://stats.example/hospital")
     with pytest.raises(dbapi.Error):
         dbapi.connect(str(tmp_path / "missing.toml"))
 

@@ -1,5 +1,6 @@
 """Connections of the driver: to a policy's file, to a server, or to a session that is open."""
 
+import os
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,8 @@ def connect(
     analyst: str | None = None,
     **options: Any,
 ) -> "Connection":
-    """A connection to a policy's file, or to `https://host/policy` with `token` and `key`.
+    """A connection to a policy's file, or to `https://host/policy` with `token` and `key`, as
+    `dp.connect` takes them. Without `token`, DENIABLE_TOKEN in the environment is used.
 
     An open `session` may be given instead; closing the connection then leaves it open.
     """
@@ -30,10 +32,10 @@ def connect(
     assert address is not None
     with translating_errors():
         if address.startswith(("https://", "http://")):
-            reach: Any = getattr(dp, "connect", None)
-            if reach is None:
-                raise InterfaceError("This version of Deniable cannot connect to a server.")
-            return Connection(reach(address, **options), owned=True)
+            options.setdefault("token", os.environ.get("DENIABLE_TOKEN"))
+            if options["token"] is None:
+                raise InterfaceError("Give a token, or set DENIABLE_TOKEN to it.")
+            return Connection(dp.connect(address, **options), owned=True)
         if options:
             raise InterfaceError(
                 f"A policy's file needs no {', '.join(sorted(options))}: these are for servers."

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from deniable.dbapi.driver_errors import InterfaceError, NotSupportedError, translating_errors
+from deniable.dbapi.parameters import fill_placeholders
 from deniable.dbapi.previews import explain_preview
-from deniable.query.language.parameters import fill_placeholders
 from deniable.query.language.price_clause import split_price_clause
 from deniable.query.language.within_clause import split_within_clause
 from deniable.release.answer.interval_columns import interval_table

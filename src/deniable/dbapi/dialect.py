@@ -24,6 +24,7 @@ _TYPES: dict[str, Any] = {
     "text": types.Text,
 }
 _SCHEMA = "main"
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")  # where https protects nothing
 
 
 class DeniableDialect(DefaultDialect):
@@ -56,8 +57,10 @@ class DeniableDialect(DefaultDialect):
             return [url.database or "deniable.toml"], {}
         if url.password is not None:
             options["token"] = url.password
+        scheme = "http" if url.host in _THIS_MACHINE else "https"
+        host = f"[{url.host}]" if ":" in url.host else url.host
         port = f":{url.port}" if url.port else ""
-        return [f"https://{url.host}{port}/{url.database or ''}"], options
+        return [f"{scheme}://{host}{port}/{url.database or ''}"], options
 
     def initialize(self, connection: Any) -> None:
         """Nothing is asked when a connection is made."""

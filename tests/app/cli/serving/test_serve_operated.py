@@ -95,7 +95,8 @@ def test_every_command_of_the_page_works(tmp_path):
     assert "SELECT" not in log.read_text()
     # The question that was charged before the stop was answered, and is in the ledger.
     entries = run("deniable ledger log --policy hospital/deniable.toml --json", tmp_path)
-    assert [entry["state"] for entry in json.loads(entries)] == ["settled", "settled"]
+    states = [json.loads(entry)["state"] for entry in entries.splitlines()]
+    assert states == ["settled", "settled"]
 
 
 def write_certificate(folder):

@@ -30,6 +30,8 @@ def explain(
     other: session_options.Other = False,
     engine_sql: EngineSql = False,
     save_plan: SavePlan = None,
+    server: session_options.Server = None,
+    server_key: session_options.ServerKey = None,
 ) -> None:
     """Show the plan for a question: sensitivity, noise, cost and expected margins.
 
@@ -49,7 +51,14 @@ def explain(
     from deniable.release.certificate.kernel_check import write_plan_check
 
     session_options.check_price(question, options)
-    with session_options.open_planner(policy, "planning") as session:
+    opened = (
+        session_options.open_planner(policy, "planning")
+        if server is None
+        else session_options.open_session(
+            policy, "planning", server=server, server_key=server_key
+        )
+    )
+    with opened as session:
         explanation = session.explain(question, **options)
         wanted = engine_sql or save_plan is not None
         plan = session.plan(question, **options) if wanted else None

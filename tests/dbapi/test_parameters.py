@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dp
-from deniable.query.language.parameters import fill_placeholders, literal
+from deniable.dbapi.parameters import fill_placeholders, literal
 
 VALUES = st.one_of(
     st.none(),
