@@ -52,7 +52,11 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
         "surveys/questionnaire/survey_question.py",
     ),
     "rich": ("app/", "audit/test/progress.py"),
-    "psycopg": ("engines/postgresql/engine.py", "ledger/database_journal.py"),
+    "psycopg": (
+        "engines/postgresql/engine.py",
+        "ledger/database_journal.py",
+        "app/server/accounts/postgresql_accounts.py",
+    ),
     "sqlalchemy": (
         "ledger/database_journal.py",
         "ledger/stores/postgresql_store.py",

@@ -90,7 +90,7 @@ def _write(connection: sa.Connection, metadata: sa.MetaData, released: ReleasedT
     table.drop(connection, checkfirst=True)
     table.create(connection)
     names = {field.name: f"c{place}" for place, field in enumerate(released.rows.schema)}
-    values = {name: sa.bindparam(bound) for name, bound in names.items()}
+    values: dict[str, Any] = {name: sa.bindparam(bound) for name, bound in names.items()}
     rows = [
         {names[name]: value for name, value in row.items()} for row in released.rows.to_pylist()
     ]

@@ -8,6 +8,7 @@ parsed. It must be the end of the question, outside of all brackets.
 """
 
 from fractions import Fraction
+from typing import Any
 
 import sqlglot
 from sqlglot.errors import SqlglotError
@@ -21,7 +22,7 @@ _LONGEST = 100_000  # characters of the question
 _SHAPE = "EPSILON 0.5 [DELTA 1e-7] [CONFIDENCE 0.95]"
 
 
-def split_price_clause(text: str) -> tuple[str, dict[str, Fraction]]:
+def split_price_clause(text: str) -> tuple[str, dict[str, Any]]:
     """The question without its clause, and what the clause says, as the options of `sql`.
 
     >>> split_price_clause("SELECT COUNT(*) FROM visits EPSILON 1/2 DELTA 1e-7")
@@ -47,10 +48,10 @@ def split_price_clause(text: str) -> tuple[str, dict[str, Fraction]]:
     return text, {}
 
 
-def _read(clause: str) -> dict[str, Fraction]:
+def _read(clause: str) -> dict[str, Any]:
     """The amounts of a clause, each of which has a name and may be given once."""
     words = clause.replace("/", " / ").split()
-    found: dict[str, Fraction] = {}
+    found: dict[str, Any] = {}
     while words:
         name, words = words[0].upper(), words[1:]
         amount = words[:1]

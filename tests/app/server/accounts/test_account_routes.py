@@ -1,5 +1,6 @@
 import logging
-import sqlite3
+import socket
+from urllib.parse import quote, urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
@@ -171,7 +172,7 @@ def test_the_owner_sees_everybody_and_others_do_not(client, identities):
     assert refused.status_code == 403
 
 
-def test_secrets_are_in_no_answer_log_or_url(client, identities, caplog, tmp_path):
+def test_secrets_are_in_no_answer_log_or_url(client, identities, caplog, dump):
     caplog.set_level(logging.DEBUG)
     token = identities.new_token("Ann", role=None)
     session = log_in(client).cookies[COOKIE]
@@ -181,13 +182,48 @@ def test_secrets_are_in_no_answer_log_or_url(client, identities, caplog, tmp_pat
         client.get("/nowhere", headers={"Authorization": f"Bearer {token}"}),
         client.post("/login", content=f'{{"password": "{RIGHT}"', headers=OURS),
     ]
-    connection = sqlite3.connect(tmp_path / "server.sqlite")
-    stored = "\n".join(connection.iterdump())
-    connection.close()
+    stored = dump()
     for secret in (token, session, RIGHT):
         assert not any(secret in answer.text + str(answer.headers) for answer in texts)
         assert secret not in caplog.text
         assert secret not in stored
+
+
+HOSTILE = [
+    *("http://127.0.0.1:9", "http://localhost:9/", "http://[::1]:9", "http://0x7f000001:9"),
+    *("http://2130706433:9", "http://169.254.169.254/latest/meta-data", "//127.0.0.1:9"),
+    *("https://evil.example", "file:///etc/passwd", "gopher://127.0.0.1:9", "ftp://127.0.0.1"),
+    *("http://127.1:9", "http://0:9", "dict://127.0.0.1:9", "\\\\127.0.0.1\\x"),
+]
+
+
+@pytest.mark.parametrize("url", HOSTILE)
+def test_no_address_of_a_visitor_is_ever_opened(client, provider, monkeypatch, url):
+    opened = []
+    connect = socket.socket.connect
+    monkeypatch.setattr(
+        socket.socket, "connect", lambda *given: opened.append(given[1]) or connect(*given)
+    )
+    away = client.get("/login/clinic").headers["location"]
+    client.get(return_path("clinic", provider.authorize(away) | {"iss": url}))
+    known = urlsplit(provider.issuer).port
+    assert {there[1] for there in opened if isinstance(there, tuple)} <= {known}
+    opened.clear()
+    answer = {"code": url, "state": url, "iss": url, "redirect_uri": url, "issuer": url}
+    client.get(return_path("clinic", answer))
+    client.get(f"/login/{quote(url, safe='')}")
+    client.get(return_path(quote(url, safe=""), answer))
+    given = {"name": url, "password": url, "code": url}
+    client.post("/login", json=given, headers=OURS | {"Referer": url})
+    assert [there for there in opened if isinstance(there, tuple)] == []
+
+
+def test_looking_changes_nothing(client, identities, dump):
+    token = identities.new_token("Olga", role=None)
+    before = dump()
+    for path in ("/who", "/people", "/login/other", "/login/clinic/return?state=x", "/x"):
+        client.get(path, headers={"Authorization": f"Bearer {token}"})
+    assert dump() == before
 
 
 def test_every_answer_is_private(client):

@@ -1,13 +1,11 @@
-import sqlite3
-
 import pytest
 
+from deniable.app.server.accounts.account_stores import open_store
 from deniable.app.server.accounts.browser_sessions import (
     ended_cookie,
     session_cookie,
 )
 from deniable.app.server.accounts.identity import Identities, Person
-from deniable.app.server.accounts.server_database import ServerDatabase
 
 
 @pytest.fixture
@@ -52,9 +50,9 @@ def test_a_session_ends_after_twelve_hours(sessions, clock):
     assert sessions.find(session) is None
 
 
-def test_a_logout_is_for_all_workers(identities, sessions, tmp_path, clock):
+def test_a_logout_is_for_all_workers(identities, sessions, place, clock):
     session = sessions.begin("ann")
-    other = ServerDatabase(tmp_path / "server.sqlite")
+    other = open_store(place)
     worker = Identities(other, clock=clock)
     assert worker.find_session(session) is not None
     sessions.end(session)
@@ -69,15 +67,13 @@ def test_disabling_and_a_new_password_end_all_sessions(identities, sessions, act
     assert sessions.find(session) is None
 
 
-def test_old_sessions_are_removed_and_none_is_stored_as_it_is(sessions, clock, tmp_path):
+def test_old_sessions_are_removed_and_none_is_stored_as_it_is(sessions, clock, dump):
     old = [sessions.begin("ann") for _ in range(3)]
     clock.turn(hours=13)
     new = sessions.begin("ann")
-    connection = sqlite3.connect(tmp_path / "server.sqlite")
-    dump = "\n".join(connection.iterdump())
-    connection.close()
-    assert dump.count('INSERT INTO "sessions"') == 1
-    assert not any(session in dump for session in [*old, new])
+    stored = dump()
+    assert stored.count("sessions (") == 1
+    assert not any(session in stored for session in [*old, new])
 
 
 def test_the_cookie_is_for_this_host_and_no_script():

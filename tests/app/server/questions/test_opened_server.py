@@ -64,6 +64,13 @@ def test_every_route_of_the_server_denies_nobody(client):
             assert answer.status_code in (401, 404), path  # 404: not served by default
 
 
+@pytest.mark.parametrize("path", ["/docs", "/redoc", "/metrics", "/debug"])
+def test_nothing_is_told_about_the_server_unless_it_is_configured(client, place, path):
+    token = people_of(place.parent.parent).new_token("olga", role="owner")
+    answer = client.get(path, headers={"Authorization": f"Bearer {token}"})
+    assert answer.status_code == 404
+
+
 def test_providers_need_an_origin(place, tmp_path):
     with pytest.raises(dp.InvalidParameter, match="needs `--origin`"):
         ServerSettings((place,), providers=tmp_path / "p.toml").check()

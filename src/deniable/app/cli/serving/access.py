@@ -14,6 +14,14 @@ Database = Annotated[
     Path | None,
     typer.Option(help="The server's database: deniable.server.sqlite.", metavar="FILE"),
 ]
+PeoplesPlace = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        help="The server's database, or the address in PostgreSQL where people are kept.",
+        metavar="PLACE",
+    ),
+]
 tokens = typer.Typer(
     name="token", help="Give people tokens for a server.", no_args_is_help=True
 )
@@ -32,7 +40,7 @@ def new(
         bool, typer.Option("--read-only", help="A token that can look, but spend nothing.")
     ] = False,
     days: Annotated[int, typer.Option(help="When the token ends.", min=1, max=3650)] = 365,
-    database: Database = None,
+    database: PeoplesPlace = None,
 ) -> None:
     """Print a new token of a person. It is shown this once: only its hash is stored."""
     made = open_identities(database).new_token(
@@ -52,7 +60,7 @@ def revoke(
         str | None,
         typer.Argument(help="The token or its id; read from standard input if missing."),
     ] = None,
-    database: Database = None,
+    database: PeoplesPlace = None,
 ) -> None:
     """End a token. What it paid for stays paid."""
     given = token if token is not None else input()
@@ -61,9 +69,9 @@ def revoke(
     print("Revoked.")
 
 
-def open_identities(database: Path | None) -> "Identities":
+def open_identities(database: str | None) -> "Identities":
     """The people in a server's database."""
+    from deniable.app.server.accounts.account_stores import open_store
     from deniable.app.server.accounts.identity import Identities
-    from deniable.app.server.accounts.server_database import DEFAULT_DATABASE, ServerDatabase
 
-    return Identities(ServerDatabase(database or DEFAULT_DATABASE))
+    return Identities(open_store(database))

@@ -43,6 +43,13 @@ Origin = Annotated[
 Providers = Annotated[
     Path | None, typer.Option(help="Where people may log in elsewhere.", metavar="FILE")
 ]
+PeopleOption = Annotated[
+    str,
+    typer.Option(
+        help="Where people are kept, if in PostgreSQL: postgresql://host/server#people.",
+        metavar="ADDRESS",
+    ),
+]
 LogRequests = Annotated[
     bool,
     typer.Option("--log-requests", help="Write who asked for which route, without values."),
@@ -64,6 +71,7 @@ def serve(
     behind_proxy: BehindProxy = False,
     origin: Origin = "",
     providers: Providers = None,
+    people: PeopleOption = "",
     log_requests: LogRequests = False,
     database: Database = None,
 ) -> None:
@@ -83,6 +91,7 @@ def serve(
         limits=QueueLimits(places, queue_each, queue),
         origin=origin.rstrip("/"),
         providers=providers,
+        people=people,
         log_requests=log_requests,
     )
     settings.check()

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.app.cli.serving.access import Database, open_identities
+from deniable.app.cli.serving.access import PeoplesPlace, open_identities
 from deniable.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def add(
     ask_password: AskPassword = False,
     password_file: PasswordFile = None,
     codes: Codes = False,
-    database: Database = None,
+    database: PeoplesPlace = None,
 ) -> None:
     """Add a person. Nobody is ever added by logging in.
 
@@ -51,7 +51,7 @@ def password(
     name: Name,
     password_file: PasswordFile = None,
     codes: Codes = False,
-    database: Database = None,
+    database: PeoplesPlace = None,
 ) -> None:
     """Change a person's password. All sessions of the person end."""
     changed, secret = _read_login(password_file is None, password_file, codes)
@@ -67,7 +67,7 @@ def link(
     name: Name,
     issuer: Annotated[str, typer.Option(help="The issuer, as the provider names itself.")],
     subject: Annotated[str, typer.Option(help="The person's `sub` there; not an e-mail.")],
-    database: Database = None,
+    database: PeoplesPlace = None,
 ) -> None:
     """Let a person log in elsewhere: one subject of one OpenID provider."""
     open_identities(database).people.link(name, issuer=issuer, subject=subject)
@@ -75,13 +75,13 @@ def link(
 
 
 @users.command()
-def disable(name: Name, database: Database = None) -> None:
+def disable(name: Name, database: PeoplesPlace = None) -> None:
     """End all sessions and tokens of a person. The name stays taken, and so does its budget."""
     open_identities(database).people.disable(name)
     print("Disabled.")
 
 
-def who(database: Database = None) -> None:
+def who(database: PeoplesPlace = None) -> None:
     """List the people of a server, how they log in, and their tokens."""
     accounts = open_identities(database).people.listed()
     for account in accounts:

@@ -11,7 +11,7 @@ import hashlib
 import secrets
 from collections.abc import Callable
 
-from deniable.app.server.accounts.server_database import ServerDatabase
+from deniable.app.server.accounts.account_stores import AccountStore
 
 COOKIE = "__Host-deniable"
 IDLE = datetime.timedelta(minutes=30)
@@ -24,7 +24,7 @@ class BrowserSessions:
     """The sessions of a server's people."""
 
     def __init__(
-        self, database: ServerDatabase, *, clock: Callable[[], datetime.datetime]
+        self, database: AccountStore, *, clock: Callable[[], datetime.datetime]
     ) -> None:
         self._database, self._clock = database, clock
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from deniable.app.server.accounts.access_tokens import hash_token, is_well_formed, make_token
+from deniable.app.server.accounts.account_stores import AccountStore
 from deniable.app.server.accounts.browser_sessions import BrowserSessions
 from deniable.app.server.accounts.people import People, find_person, insert_person
-from deniable.app.server.accounts.server_database import ServerDatabase
 from deniable.errors import InvalidParameter
 
 _LONGEST_HEADER = 256
@@ -48,8 +48,8 @@ class Identities:
     """The people of a server, as requests show them.
 
     >>> import tempfile
-    >>> from pathlib import Path
-    >>> people = Identities(ServerDatabase(Path(tempfile.mkdtemp()) / "server.sqlite"))
+    >>> from deniable.app.server.accounts.account_stores import open_store
+    >>> people = Identities(open_store(f"{tempfile.mkdtemp()}/server.sqlite"))
     >>> token = people.new_token("ann", role="analyst")
     >>> people.authenticate(f"Bearer {token}").name, people.authenticate("Bearer dnb_1")
     ('ann', None)
@@ -57,7 +57,7 @@ class Identities:
 
     def __init__(
         self,
-        database: ServerDatabase,
+        database: AccountStore,
         *,
         clock: Callable[[], datetime.datetime] = lambda: datetime.datetime.now(datetime.UTC),
     ) -> None:

@@ -8,15 +8,11 @@ nobody inherits its budget or its answers.
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from deniable.app.server.accounts.account_stores import AccountStore, Statements
 from deniable.app.server.accounts.account_tables import TABLES
-from deniable.app.server.accounts.server_database import ServerDatabase
 from deniable.errors import InvalidParameter
 from deniable.policy.names import compared_name
-
-if TYPE_CHECKING:
-    import sqlite3
 
 ROLES = ("owner", "analyst", "auditor", "pollster", "operator")
 
@@ -38,8 +34,8 @@ class People:
     """Who is known to a server.
 
     >>> import tempfile
-    >>> from pathlib import Path
-    >>> people = People(ServerDatabase(Path(tempfile.mkdtemp()) / "server.sqlite"))
+    >>> from deniable.app.server.accounts.account_stores import open_store
+    >>> people = People(open_store(f"{tempfile.mkdtemp()}/server.sqlite"))
     >>> people.add("Ann", role="analyst")
     'Ann'
     >>> people.find("ann")
@@ -48,7 +44,7 @@ class People:
 
     def __init__(
         self,
-        database: ServerDatabase,
+        database: AccountStore,
         *,
         clock: Callable[[], datetime.datetime] = lambda: datetime.datetime.now(datetime.UTC),
     ) -> None:
@@ -114,6 +110,8 @@ class People:
 
     def of_subject(self, issuer: str, subject: str) -> str | None:
         """The person whom the owner has linked to a subject of an issuer; None for others."""
+        if not subject.isprintable():
+            return None  # not all that a provider may sign can be looked up
         with self.database.reading() as connection:
             row = connection.execute(
                 "SELECT p.name FROM subjects s JOIN people p ON p.name = s.person"
@@ -143,7 +141,7 @@ class People:
             ]
 
 
-def find_person(connection: "sqlite3.Connection", name: str) -> tuple[str, str] | None:
+def find_person(connection: Statements, name: str) -> tuple[str, str] | None:
     """The name of a person as it was first spelt, and the role; None for nobody."""
     row = connection.execute(
         "SELECT name, role FROM people WHERE compared = ?", (_compared(name),)
@@ -152,7 +150,7 @@ def find_person(connection: "sqlite3.Connection", name: str) -> tuple[str, str] 
 
 
 def insert_person(
-    connection: "sqlite3.Connection",
+    connection: Statements,
     name: str,
     role: str,
     password_hash: str | None = None,
@@ -167,7 +165,7 @@ def insert_person(
     )
 
 
-def _known(connection: "sqlite3.Connection", name: str) -> str:
+def _known(connection: Statements, name: str) -> str:
     found = find_person(connection, name)
     if found is None:
         raise InvalidParameter(
@@ -183,7 +181,7 @@ def _compared(name: str) -> str:
         raise InvalidParameter(f"The name of a person {problem}.") from None
 
 
-def _subjects(connection: "sqlite3.Connection", name: str) -> list[tuple[str, str]]:
+def _subjects(connection: Statements, name: str) -> list[tuple[str, str]]:
     return connection.execute(
         "SELECT issuer, subject FROM subjects WHERE person = ? ORDER BY issuer, subject",
         (name,),
@@ -191,7 +189,7 @@ def _subjects(connection: "sqlite3.Connection", name: str) -> list[tuple[str, st
 
 
 def _tokens(
-    connection: "sqlite3.Connection", name: str, now: datetime.datetime
+    connection: Statements, name: str, now: datetime.datetime
 ) -> list[tuple[str, str, str]]:
     rows = connection.execute(
         "SELECT id, policies, tables, read_only, expires FROM tokens WHERE person = ?"

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from deniable.app.server.accounts.access_gate import AccessGate
 from deniable.app.server.accounts.account_routes import account_router
+from deniable.app.server.accounts.account_stores import AccountStore, open_store
 from deniable.app.server.accounts.identity import Identities
 from deniable.app.server.accounts.oidc_providers import read_providers
 from deniable.app.server.accounts.server_database import DEFAULT_DATABASE, ServerDatabase
@@ -38,6 +39,7 @@ class ServerSettings:
     limits: QueueLimits = field(default_factory=QueueLimits)
     origin: str = ""  # the address that browsers know the server by
     providers: Path | None = None  # of log-ins elsewhere
+    people: str = ""  # where people are kept, if not in the database
     log_requests: bool = False
 
     def to_json(self) -> str:
@@ -101,7 +103,9 @@ def open_server(settings: ServerSettings) -> tuple[QuestionServer, ExitStack]:
             policies[served.name] = served
         admission = Admission(QuestionQueue(database, settings.limits))
         opened.callback(admission.drain)
-        server = QuestionServer(policies, Identities(database), admission)
+        people: AccountStore = open_store(settings.people) if settings.people else database
+        opened.callback(people.close)
+        server = QuestionServer(policies, Identities(people), admission)
         return server, opened.pop_all()
     raise AssertionError
 
