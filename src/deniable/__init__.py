@@ -18,6 +18,7 @@ from deniable.public_methods import bind
 TYPE_CHECKING = False  # type checkers take it as true; importing `typing` would cost 10 ms
 if TYPE_CHECKING:
     from deniable import audit, learn, price, surveys
+    from deniable.client.connection import connect
     from deniable.errors import (
         AccessDenied,
         BudgetExhausted,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         InvalidQuery,
         InvalidStoppingRule,
         InvitationRefused,
+        KeyWarning,
         LedgerBroken,
         LedgerUnavailable,
         LedgerWarning,
@@ -176,6 +178,7 @@ __all__ = [
     "InvalidStoppingRule",
     "InverseSensitivity",
     "InvitationRefused",
+    "KeyWarning",
     "Laplace",
     "Ledger",
     "LedgerBroken",
@@ -224,6 +227,7 @@ __all__ = [
     "audit",
     "calibrate",
     "clipped",
+    "connect",
     "corr",
     "count",
     "count_distinct",
@@ -334,6 +338,7 @@ _ROOMS = {
     "deniable.release.asking.array_choices": ("median", "mode", "quantile", "quantiles"),
     "deniable.ledger": ("DurableLedger", "Ledger", "MemoryLedger"),
     "deniable.release.certificate.certificate": ("Certificate",),
+    "deniable.client.connection": ("connect",),
     "deniable.release.opening": ("open", "protect", "rehearse"),
     "deniable.release.public_session": ("Session",),
     "deniable.release.session.release": ("Release",),
@@ -365,6 +370,7 @@ _ROOMS = {
         "PlanRefused",
         "EngineFailed",
         "FrameWarning",
+        "KeyWarning",
         "LedgerWarning",
         "SplitterWarning",
         "Unsupported",

@@ -27,6 +27,7 @@
     └── MissingExtra (ImportError)      an optional package is not installed
 
     FrameWarning (UserWarning)          values chose the types of a frame, or they do not fit
+    KeyWarning (UserWarning)            a server's key is trusted because it was the first
     LedgerWarning (UserWarning)         another session holds the ledger, and this one waits
     SplitterWarning (UserWarning)       a clone is fitted on rows that a splitter chose
 
@@ -143,6 +144,10 @@ class PlanRefused(DeniableError):
 
 class FrameWarning(UserWarning):
     """The types of a frame's columns were chosen by its values, or do not fit the policy."""
+
+
+class KeyWarning(UserWarning):
+    """A server is used for the first time, and its key is trusted from now on."""
 
 
 class LedgerWarning(UserWarning):

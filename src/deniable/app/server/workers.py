@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from deniable.app.server.accounts.server_database import ServerDatabase
 from deniable.app.server.questions.opened_server import ServerSettings, make_server
 from deniable.app.server.serving import ServerPlace, bind, serve_on
 from deniable.errors import DeniableError, ServerUnavailable
@@ -30,6 +31,7 @@ def serve_workers(
 ) -> None:
     """Serves with that many processes until this one is told to end."""
     settings.check()
+    ServerDatabase(settings.database).close()  # which says what is wrong with it, once
     with bind(place) as bound:
         _Workers(settings, place, bound).run(count, ready)
 

@@ -82,7 +82,9 @@ def _release_in_two_steps(
     kept = None if fresh or question_id is not None else session.recall(first)
     if kept is not None:  # the bounds were found, and paid for, before
         return session.release(plan_second(kept.answer))
-    with session.run_like((first, wide), fresh=fresh, question_id=question_id) as run:
+    asked = {"question": question, "options": options}
+    how: dict[str, Any] = {"fresh": fresh, "question_id": question_id, "asked": asked}
+    with session.run_like((first, wide), **how) as run:
         second = plan_second(run.release(first).answer)
         try:
             return run.release(second)

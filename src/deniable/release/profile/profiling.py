@@ -46,7 +46,9 @@ def profile(
     """A first look at a table. It costs exactly `epsilon`."""
     prepared = plan_profile(session, table, epsilon=epsilon, delta=delta, confidence=confidence)
     widest = _plan_within_bounds(session, prepared, None)[1]
-    with session.run_like((*prepared.plans, *widest)) as run:
+    price = {"epsilon": epsilon, "delta": delta, "confidence": confidence}
+    asked = {"profile": {"table": prepared.table.name, **price}}
+    with session.run_like((*prepared.plans, *widest), asked=asked) as run:
         counted = run.release(prepared.counts)
         placed = None if prepared.quantiles is None else run.release(prepared.quantiles)
         profiles = {

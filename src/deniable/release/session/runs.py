@@ -12,7 +12,7 @@ from deniable.exact.foreign_text import read_json
 from deniable.ledger.ledger import RemainingInFilter, ReservedRun
 from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer_table import Answer
-from deniable.release.certificate.certificate import RunStep
+from deniable.release.certificate.certificate import Certificate, RunStep
 from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.release import Release
 from deniable.release.session.release_records import (
@@ -110,19 +110,19 @@ class Run:
 
 
 class RecalledRun:
-    """The kept answers of a run, given again in the same order. If they come from a server,
-    they may be new: not `repeated`."""
+    """The kept answers of a run, given again in the same order."""
 
-    def __init__(
-        self, records: ReleaseRecords, record: str, question: str, *, repeated: bool = True
-    ) -> None:
+    def __init__(self, records: ReleaseRecords, record: str, question: str) -> None:
         self._records, self._question = records, question
         self.record: str | None = record
-        self._repeated = repeated
         self._receipts = iter(read_json(record))
 
     def release(self, plan: Plan) -> Release:
         """The answer to the next step, which must be the plan that was answered then."""
+        answer, certificate = self._read_next(plan)
+        return self._records.hand_over(plan, answer, certificate, repeated=True)
+
+    def _read_next(self, plan: Plan) -> tuple[Answer, Certificate]:
         answer, certificate = self._records.read_kept(plan, next(self._receipts, ""))
         run = certificate.statement["ledger"]["run"]
         if run is None or run["question"] != self._question:
@@ -130,4 +130,4 @@ class RecalledRun:
                 "A kept answer belongs to another run: the ledger was changed. `deniable "
                 "ledger verify` shows where. fresh=True pays for a new answer."
             )
-        return self._records.hand_over(plan, answer, certificate, repeated=self._repeated)
+        return answer, certificate

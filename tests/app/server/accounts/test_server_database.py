@@ -66,3 +66,23 @@ def test_a_failed_write_leaves_nothing(tmp_path):
 def test_a_folder_that_is_missing_is_said(tmp_path):
     with pytest.raises(dp.ServerUnavailable, match="cannot be opened"):
         ServerDatabase(tmp_path / "nowhere" / "s.sqlite")
+
+
+def test_several_may_open_a_new_file_at_once(tmp_path):
+    """Switching to the log is refused at once while another does it: it is tried again."""
+    for i in range(10):
+        failures, start = [], threading.Barrier(8)
+
+        def open_it(file=tmp_path / f"{i}.sqlite", start=start, failures=failures):
+            start.wait()
+            try:
+                ServerDatabase(file).close()
+            except dp.DeniableError as problem:
+                failures.append(problem)
+
+        threads = [threading.Thread(target=open_it) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == []

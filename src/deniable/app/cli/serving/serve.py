@@ -1,48 +1,64 @@
 """`deniable serve` and `deniable unlock`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deniable.app.cli.serving.access import Database
 from deniable.errors import InvalidParameter
 
+if TYPE_CHECKING:
+    from deniable.app.server.questions.opened_server import ServerSettings
+    from deniable.app.server.serving import ServerPlace
+
+
+Policies = Annotated[
+    list[Path], typer.Argument(help="The policies, each in its file.", metavar="POLICY...")
+]
+Host = Annotated[str, typer.Option(help="The address to listen on.")]
+Port = Annotated[int, typer.Option(help="The port; 0 for any.", min=0, max=65535)]
+Workers = Annotated[int, typer.Option(help="How many processes.", min=1, max=64)]
+Places = Annotated[
+    int, typer.Option(help="How many questions are answered at once.", min=1, max=64)
+]
+Queue = Annotated[int, typer.Option(help="Most questions in all.", min=1)]
+QueueEach = Annotated[int, typer.Option(help="Most questions of one person.", min=1)]
+Slot = Annotated[float, typer.Option(help="The shortest slot, in seconds.")]
+Padding = Annotated[
+    str, typer.Option(help="`off` hands answers over at once; every certificate says so.")
+]
+HttpsCertificate = Annotated[
+    Path | None, typer.Option(help="A certificate for https, in PEM.", metavar="FILE")
+]
+HttpsKey = Annotated[
+    Path | None, typer.Option(help="The certificate's key, in PEM.", metavar="FILE")
+]
+BehindProxy = Annotated[
+    bool, typer.Option("--behind-proxy", help="A proxy on this machine speaks https.")
+]
+
 
 def serve(
-    policies: Annotated[
-        list[Path], typer.Argument(help="The policies, each in its file.", metavar="POLICY...")
-    ],
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 for any.", min=0, max=65535)] = 8000,
-    workers: Annotated[int, typer.Option(help="How many processes.", min=1, max=64)] = 1,
-    places: Annotated[
-        int, typer.Option(help="How many questions are answered at once.", min=1, max=64)
-    ] = 2,
-    queue: Annotated[int, typer.Option(help="Most questions in all.", min=1)] = 32,
-    queue_each: Annotated[int, typer.Option(help="Most questions of one person.", min=1)] = 8,
-    slot: Annotated[float, typer.Option(help="The shortest slot, in seconds.")] = 1.0,
-    padding: Annotated[
-        str, typer.Option(help="`off` hands answers over at once; every certificate says so.")
-    ] = "on",
-    certificate: Annotated[
-        Path | None, typer.Option(help="A certificate for https, in PEM.", metavar="FILE")
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option(help="The certificate's key, in PEM.", metavar="FILE")
-    ] = None,
-    behind_proxy: Annotated[
-        bool, typer.Option("--behind-proxy", help="A proxy on this machine speaks https.")
-    ] = False,
+    policies: Policies,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    workers: Workers = 1,
+    places: Places = 2,
+    queue: Queue = 32,
+    queue_each: QueueEach = 8,
+    slot: Slot = 1.0,
+    padding: Padding = "on",
+    certificate: HttpsCertificate = None,
+    key: HttpsKey = None,
+    behind_proxy: BehindProxy = False,
     database: Database = None,
 ) -> None:
     """Let people elsewhere ask questions about private tables."""
     from deniable.app.server.accounts.server_database import DEFAULT_DATABASE
-    from deniable.app.server.questions.opened_server import ServerSettings, make_server
+    from deniable.app.server.questions.opened_server import ServerSettings
     from deniable.app.server.questions.question_queue import QueueLimits
     from deniable.app.server.serving import ServerPlace
-    from deniable.app.server.serving import serve as serve_application
-    from deniable.app.server.workers import serve_workers
 
     if padding not in ("on", "off"):
         raise InvalidParameter(f"`--padding` must be on or off. Found {padding!r}.")
@@ -56,6 +72,13 @@ def serve(
     settings.check()
     place = ServerPlace(host, port, certificate, key, behind_proxy)
     place.check(origin=None)
+    _serve(settings, place, workers)
+
+
+def _serve(settings: "ServerSettings", place: "ServerPlace", workers: int) -> None:
+    from deniable.app.server.questions.opened_server import make_server
+    from deniable.app.server.serving import serve as serve_application
+    from deniable.app.server.workers import serve_workers
 
     def tell(url: str) -> None:
         for name in settings.names:
@@ -64,8 +87,8 @@ def serve(
     if workers > 1:
         serve_workers(settings, place, workers, ready=tell)
     else:
-        application = make_server(settings, https=place.https or behind_proxy)
-        serve_application(application, place, ready=tell)
+        https = place.https or place.behind_proxy
+        serve_application(make_server(settings, https=https), place, ready=tell)
 
 
 def unlock(

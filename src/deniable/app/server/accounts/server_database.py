@@ -7,6 +7,7 @@ workers never decide on the same old state. What a write returned from lasts.
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,6 @@ from deniable.errors import InvalidParameter, ServerUnavailable
 DEFAULT_DATABASE = Path("deniable.server.sqlite")
 _APPLICATION_ID = 0x64656E70  # "denp": the file says what it is
 _SETTINGS = (
-    "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     "PRAGMA trusted_schema = OFF",
     "PRAGMA foreign_keys = ON",
@@ -44,7 +44,7 @@ class ServerDatabase:
         self._lock = threading.Lock()
         try:
             os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
-            with self.reading() as connection:
+            with self.writing() as connection:
                 _check_application(connection, file)
         except OSError as problem:
             raise ServerUnavailable(
@@ -101,6 +101,7 @@ class ServerDatabase:
         connection = sqlite3.connect(
             self.file, timeout=self._timeout, isolation_level=None, check_same_thread=False
         )
+        _switch_to_log(connection, time.monotonic() + self._timeout)
         for setting in _SETTINGS:
             connection.execute(setting)
         with self._lock:
@@ -120,6 +121,18 @@ def _check_application(connection: sqlite3.Connection, file: Path) -> None:
             f"{str(file)!r} is the database of something else. People and queues need a file "
             "of their own: give another --database."
         )
+
+
+def _switch_to_log(connection: sqlite3.Connection, deadline: float) -> None:
+    """Switches a file to its write-ahead log. SQLite does not wait if another is doing it."""
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:

@@ -46,7 +46,7 @@ class PooledEngine:
         self._add(first)
         # One more than asked for, so that writing a text never waits for a statement.
         for _ in range(children):
-            self._start()
+            threading.Thread(target=self._start, daemon=True).start()
 
     def schema(self, table: str) -> Mapping[str, str]:
         """The table's columns and their types, which are public."""

@@ -23,6 +23,7 @@ from deniable.app.server.questions.question_requests import (
     read_request,
 )
 from deniable.app.server.questions.served_policy import ServedPolicy
+from deniable.app.server.questions.served_session import for_question
 from deniable.app.server.questions.slots import Timetable
 from deniable.errors import AccessDenied, DeniableError, EngineFailed
 from deniable.ledger.questions import AskedQuestion
@@ -153,9 +154,7 @@ class Admission:
     ) -> dict[str, Any] | None:
         """What is handed over; None for a refusal before anything was spent."""
         job, timetable = work.job, work.timetable
-        session = served.session_for(job.person).for_question(
-            job.person, timetable, job.question_id
-        )
+        session = for_question(served.session, job.person, timetable, job.question_id)
         try:
             return request.answer(request.about(session), job.question_id)
         except EngineFailed as failure:
@@ -178,6 +177,7 @@ def check_request(
     """The plans of a request that this person may ask. Refuses others; spends nothing."""
     session = request.about(served.session_for(person.name))
     plans = request.plans(session)
+    request.check_expected(plans)
     for plan in plans:
         if not person.may_read(served.name, (*plan.tables, *plan.public)):
             raise AccessDenied(

@@ -14,7 +14,7 @@ from deniable.app.server.questions.question_requests import read_object, read_re
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.errors import InvalidParameter
 from deniable.ledger.entries import known_as
-from deniable.ledger.ledger import Entry, Ledger, Remaining
+from deniable.ledger.ledger import Entry, Ledger
 from deniable.policy import Policy
 from deniable.policy.written_policy import write_policy
 from deniable.query.plan import canonical
@@ -110,15 +110,6 @@ def read_budget_request(body: bytes) -> dict[str, Any]:
         raise InvalidParameter("`touches` must be 1 or 2.")
     steps = tuple((partition, key) for partition, key in part)
     return {"tables": tables, "part": steps, "touches": touches}
-
-
-def describe_remaining(left: Remaining) -> dict[str, Any]:
-    """What is left, exactly."""
-    others = [
-        {"filter": one.filter, "amount": str(one.amount), "delta": str(one.delta)}
-        for one in left.others
-    ]
-    return {"epsilon": str(left.epsilon), "delta": str(left.delta), "others": others}
 
 
 def describe_head(ledger: Ledger) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.foreign_text import read_json, read_rational
 from deniable.exact.suggestions import suggest
+from deniable.ledger.ledger import Remaining
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
 from deniable.release.asking.stages import plan_stages
@@ -26,7 +27,7 @@ _NUMBERS = ("epsilon", "delta", "confidence", "relative", "of", "margin")
 _OPTIONS = (*_NUMBERS, "bounds", "weights", "nonnegative", "other")
 _QUESTION = ("sql", *_OPTIONS, "fresh")
 _PROFILE = ("table", "epsilon", "delta", "confidence")
-_AROUND = ("question_id", "part")
+_AROUND = ("question_id", "part", "expects")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class AskedQuestions:
     questions: tuple[dict[str, Any], ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
     question_id: str | None = None
-    part: tuple[tuple[str, Any], ...] = ()
+    part: tuple[tuple[str, Any, str | None], ...] = ()
+    expects: tuple[str, ...] | None = None  # the hashes of the plans that the asker has made
 
     @property
     def fresh(self) -> bool:
@@ -52,9 +54,20 @@ class AskedQuestions:
 
     def about(self, session: Session) -> Session:
         """The session about the part of a table that is asked about."""
-        for column, key in self.part:
-            session = session.partition(column, [key])[key]
+        for column, key, table in self.part:
+            session = session.partition(column, [key], table=table)[key]
         return session
+
+    def check_expected(self, plans: tuple[Plan, ...]) -> None:
+        """Refuses to answer with other plans than the asker has seen."""
+        if self.expects is None:
+            return
+        if self.expects != tuple(canonical.plan_form(plan)[1] for plan in plans):
+            raise InvalidParameter(
+                "The server would answer with another plan than yours: it may have another "
+                "version of Deniable, or the policy was changed. Nothing was spent. Connect "
+                "again, with the same version as the server."
+            )
 
     def plans(self, session: Session) -> tuple[Plan, ...]:
         """The plans of all steps, of which each has a slot. Nothing is spent or read."""
@@ -69,8 +82,9 @@ class AskedQuestions:
     def answer(self, session: Any, question_id: str) -> dict[str, Any]:
         """Asks, waits, and returns what is handed over."""
         if self.kind == "profile":
-            session.profile(**self.options)
-            return {"kind": "run", "record": session.record, "repeated": False}
+            left = describe_remaining(session.profile(**self.options).remaining)
+            around = {"repeated": session.repeated, "kept": True, "more": "", "remaining": left}
+            return {"kind": "run", "record": session.record, **around}
         if self.kind == "questions":
             plans = self.plans(session)
             releases = session.release_all(plans, **self.options)
@@ -82,10 +96,20 @@ class AskedQuestions:
             question_id=question_id,
             **self.ask_options(question),
         )
+        told = {"repeated": release.repeated, "kept": release.kept, "more": release.more}
+        told["remaining"] = describe_remaining(release.remaining)
         if session.record is not None:
-            return {"kind": "run", "record": session.record, "repeated": release.repeated}
-        told = {"kind": "answer", "record": _receipt(release)}
-        return told | {"repeated": release.repeated, "kept": release.kept}
+            return told | {"kind": "run", "record": session.record}
+        return told | {"kind": "answer", "record": _receipt(release)}
+
+
+def describe_remaining(left: Remaining) -> dict[str, Any]:
+    """What is left, exactly."""
+    others = [
+        {"filter": one.filter, "amount": str(one.amount), "delta": str(one.delta)}
+        for one in left.others
+    ]
+    return {"epsilon": str(left.epsilon), "delta": str(left.delta), "others": others}
 
 
 def read_request(body: bytes) -> AskedQuestions:
@@ -103,6 +127,7 @@ def read_request(body: bytes) -> AskedQuestions:
         "told": {**told, "part": around.get("part", [])},
         "question_id": question_id,
         "part": _read_part(around.get("part", [])),
+        "expects": _read_expected(around.get("expects")),
     }
     if "profile" in told:
         _check_names(told, ("profile",))
@@ -170,16 +195,29 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _read_part(part: Any) -> tuple[tuple[str, Any], ...]:
-    wrong = InvalidParameter("`part` must be a list of pairs of a column and one of its keys.")
+def _read_expected(expects: Any) -> tuple[str, ...] | None:
+    if expects is None:
+        return None
+    if not isinstance(expects, list) or not all(isinstance(one, str) for one in expects):
+        raise InvalidParameter("`expects` must be a list of the hashes of plans.")
+    return tuple(expects)
+
+
+def _read_part(part: Any) -> tuple[tuple[str, Any, str | None], ...]:
+    wrong = InvalidParameter(
+        "`part` must be a list of columns, each with one of its keys, and the table's name."
+    )
     if not isinstance(part, list) or len(part) > 16:
         raise wrong
     for pair in part:
-        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
+        if not isinstance(pair, list) or len(pair) not in (2, 3):
+            raise wrong
+        names = (pair[0], *pair[2:])
+        if not all(isinstance(name, str) for name in names):
             raise wrong
         if not isinstance(pair[1], str | int | float | bool):
             raise wrong
-    return tuple((column, key) for column, key in part)
+    return tuple((pair[0], pair[1], pair[2] if len(pair) == 3 else None) for pair in part)
 
 
 def _read_names(told: Any, known: tuple[str, ...], what: str) -> dict[str, Any]:

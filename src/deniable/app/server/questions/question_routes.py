@@ -28,12 +28,12 @@ from deniable.app.server.questions.answer_formats import (
 from deniable.app.server.questions.public_facts import (
     describe_entries,
     describe_head,
-    describe_remaining,
     describe_tables,
     explain_request,
     read_budget_request,
 )
 from deniable.app.server.questions.question_queue import Job
+from deniable.app.server.questions.question_requests import describe_remaining
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.errors import EngineFailed
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deniable.app.server.accounts.server_database import ServerDatabase
 from deniable.app.server.children.pooled_engine import PooledEngine
-from deniable.app.server.questions.served_session import ServedSession
+from deniable.app.server.questions.served_session import ServedSession, for_question
 from deniable.app.server.questions.slots import SLOT_SECONDS, SlotLengths, Timetable
 from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.ledger.beginning import load_with_ledger
@@ -70,7 +70,7 @@ class ServedPolicy:
 
     def session_for(self, analyst: str) -> ServedSession:
         """A session for plans and budgets of one person; it runs nothing."""
-        return self._session.for_question(analyst, Timetable(0.0, ()))
+        return for_question(self._session, analyst, Timetable(0.0, ()))
 
     def slot_lengths(self, plans: Sequence[Plan]) -> list[float]:
         """The length of each step's slot; without slots, how long each may take."""

@@ -1,10 +1,10 @@
 """A session whose engine runs in children, and whose answers wait for their slots."""
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 from deniable.app.server.children.pooled_engine import PooledEngine
 from deniable.app.server.questions import slots
@@ -24,26 +24,22 @@ class ServedSession(Session):
     _timetable: Timetable
     _question_id: str | None = None
     record: str | None = None  # of the last run
-
-    def for_question(
-        self, analyst: str, timetable: Timetable, question_id: str | None = None
-    ) -> Self:
-        """This session for one question of one person."""
-        own = object.__new__(type(self))
-        own.__dict__ |= self.__dict__
-        own._records = replace(self._records, analyst=analyst)
-        own._timetable, own._question_id = timetable, question_id
-        return own
+    repeated = False  # whether its answers were kept
 
     @contextmanager
     def run_like(
-        self, plans: Sequence[Plan], *, fresh: bool = False, question_id: str | None = None
+        self,
+        plans: Sequence[Plan],
+        *,
+        fresh: bool = False,
+        question_id: str | None = None,
+        asked: Mapping[str, Any] | None = None,
     ) -> Iterator[Run | RecalledRun]:
         """A run under this question's id, whose answers are handed over together."""
         own = question_id or self._question_id
         with super().run_like(plans, fresh=fresh, question_id=own) as steps:
             yield steps
-        self.record = steps.record
+        self.record, self.repeated = steps.record, isinstance(steps, RecalledRun)
 
     def _run(
         self, written: WrittenPlan, kept: KeptCounts | None = None
@@ -62,3 +58,17 @@ class ServedSession(Session):
                 outcome = EngineFailed(secrets.token_hex(4))
         slots.wait_until(ends)
         return outcome
+
+
+def for_question(
+    session: ServedSession,
+    analyst: str,
+    timetable: Timetable,
+    question_id: str | None = None,
+) -> ServedSession:
+    """A session for one question of one person."""
+    own = object.__new__(ServedSession)
+    own.__dict__ |= session.__dict__
+    own._records = replace(session._records, analyst=analyst)
+    own._timetable, own._question_id = timetable, question_id
+    return own
