@@ -131,11 +131,8 @@ def test_what_needs_the_owners_machine_is_refused_in_words(session):
     refused = {
         "copy": lambda: session.copy("visits", columns=["ward", "cost"], epsilon=1),
         "crosstabs": lambda: session.crosstabs([["ward"]], table="visits", epsilon=1),
-        "counter": lambda: session.counter("c", horizon=9, epsilon=1),
+        "counter": lambda: session.counter("c", horizon=9, epsilon=1, table="staff"),
         "run": lambda: session.reserve_run(dp.PureLoss(1)),
-        "model": lambda: dp.learn.LinearRegression(epsilon=1).fit(
-            session, features=["cost"], target="cost"
-        ),
     }
     left = str(session.remaining)
     for ask in refused.values():

@@ -1,7 +1,7 @@
 """Options that several commands share, and the sessions and ledgers that they open."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -105,7 +105,6 @@ def open_session(
     policy: Path,
     doing: str,
     analyst: str | None = None,
-    *,
     server: str | None = None,
     server_key: str | None = None,
 ) -> Iterator["Session"]:
@@ -192,6 +191,15 @@ def open_planner(policy: Path, doing: str) -> Iterator["Session"]:
         declared = load(str(policy))
         columns = PlanningEngine(read_schemas(declared))
         yield Session(declared, columns, MemoryLedger(terms=Terms.from_policy(declared)))
+
+
+def open_to_plan(
+    policy: Path, server: str | None, server_key: str | None
+) -> AbstractContextManager["Session"]:
+    """A session that makes plans: by a policy here, or by one of a server."""
+    if server is None:
+        return open_planner(policy, "planning")
+    return open_session(policy, "planning", None, server, server_key)
 
 
 def describe_remaining(policy: Path) -> str:

@@ -51,14 +51,7 @@ def explain(
     from deniable.release.certificate.kernel_check import write_plan_check
 
     session_options.check_price(question, options)
-    opened = (
-        session_options.open_planner(policy, "planning")
-        if server is None
-        else session_options.open_session(
-            policy, "planning", server=server, server_key=server_key
-        )
-    )
-    with opened as session:
+    with session_options.open_to_plan(policy, server, server_key) as session:
         explanation = session.explain(question, **options)
         wanted = engine_sql or save_plan is not None
         plan = session.plan(question, **options) if wanted else None

@@ -31,7 +31,7 @@ def profile(
     The price is split evenly over the columns. Nothing more is spent.
     """
     with session_options.open_session(
-        policy, "profiling", analyst, server=server, server_key=server_key
+        policy, "profiling", analyst, server, server_key
     ) as session:
         result = session.profile(
             table,

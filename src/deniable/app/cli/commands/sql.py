@@ -64,9 +64,7 @@ def sql(
         other=other,
     )
     session_options.check_price(question, options)
-    with session_options.open_session(
-        policy, "asking", analyst, server=server, server_key=server_key
-    ) as session:
+    with session_options.open_session(policy, "asking", analyst, server, server_key) as session:
         answer = session.sql(question, fresh=fresh, **options)
     if certificate is not None:
         answer.save(certificate)
