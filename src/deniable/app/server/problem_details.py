@@ -30,13 +30,17 @@ STATUS: dict[type[DeniableError], int] = {
 _REFUSED = 400  # any other error of ours: the request cannot be answered as it is
 _HTTP = {
     401: ("not-authenticated", "A token is missing, or it is unknown, expired or revoked."),
-    403: ("not-allowed", "Your role does not allow this."),
+    403: ("not-allowed", "Your role or token does not allow this, or another page asked."),
     404: ("not-found", "There is nothing here for you."),
     405: ("not-allowed-here", "This address does not take this method."),
     406: ("not-acceptable", "The answer has no such form. Forms: json, csv, arrow, parquet."),
     429: ("too-many-requests", "Too many requests came. Try again later."),
     413: ("too-large", "The body is larger than this server takes."),
 }
+LOGIN_REFUSED = (
+    "login-refused",
+    "The name, the password or the code is wrong, or nobody linked this log-in to a person.",
+)
 _FAILED = "failure", "Something failed on the server. The log has the reference."
 
 
@@ -83,6 +87,7 @@ def problem_pages() -> dict[str, tuple[str, str]]:
     http = {
         name: (name.replace("-", " ").capitalize(), words) for name, words in _HTTP.values()
     }
+    http[LOGIN_REFUSED[0]] = ("Login refused", LOGIN_REFUSED[1])
     http["refused"] = ("Refused", "This request is refused.")
     http[_FAILED[0]] = ("Failure", _FAILED[1])
     return ours | http

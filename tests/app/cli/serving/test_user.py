@@ -42,6 +42,15 @@ def test_people_are_added_listed_and_disabled(run):
     assert (status, "known already" in err) == (2, True)
 
 
+def test_tables_are_granted_to_people(run):
+    assert run("user", "add", "ann", "--role", "analyst", "--policy", "hospital")[0] == 0
+    assert run("who")[1] == "ann  analyst  tokens only  hospital\n"
+    assert (
+        run("user", "grant", "ann", "--table", "visits", "--table", "beds")[1] == "Granted.\n"
+    )
+    assert run("who")[1] == "ann  analyst  tokens only  visits, beds\n"
+
+
 def test_a_password_comes_from_a_file_and_is_stored_as_a_hash(run, tmp_path):
     (tmp_path / "password").write_text(f"{PASSWORD}\n")
     status, out, _ = run(

@@ -29,7 +29,7 @@ def test_a_login_ends_the_session_that_the_browser_had(sessions):
     new = sessions.begin("ann", instead_of=planted)
     assert new != planted
     assert sessions.find(planted) is None
-    assert sessions.find(new) == ("ann", "auditor")
+    assert sessions.find(new) == ("ann", "auditor", None, None)
 
 
 def test_a_session_ends_after_half_an_hour_without_requests(sessions, clock):

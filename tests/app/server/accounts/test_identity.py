@@ -73,6 +73,21 @@ def test_the_token_itself_is_not_stored(people, dump):
     assert token[4:52] not in stored
 
 
+def test_a_token_and_a_session_open_no_more_than_the_person_may_use(people):
+    people.people.add("ann", role="analyst", policies=("hospital",), tables=("visits", "beds"))
+    wide = people.new_token("ann")
+    narrow = people.new_token("ann", policies=("hospital", "school"), tables=("beds", "staff"))
+    session = people.sessions.begin("ann")
+    assert people.authenticate(f"Bearer {wide}").tables == ("visits", "beds")
+    found = people.authenticate(f"Bearer {narrow}")
+    assert (found.policies, found.tables) == (("hospital",), ("beds",))
+    assert people.find_session(session).policies == ("hospital",)
+    people.people.grant("ann", tables=("beds",))
+    assert people.authenticate(f"Bearer {wide}").tables == ("beds",)
+    assert people.find_session(session).policies is None
+    assert not people.find_session(session).may_read("hospital", ["visits"])
+
+
 def test_what_a_token_opens():
     ann = Person("ann", "analyst", ("hospital",), ("visits",))
     assert ann.may_read("hospital", ["visits"])

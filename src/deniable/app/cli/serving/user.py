@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 users = typer.Typer(name="user", help="Add people to a server.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="The person's name, which is that of the budget.")]
+Policies = Annotated[
+    list[str] | None,
+    typer.Option("--policy", help="A policy that the person may use; all unless given."),
+]
+Tables = Annotated[
+    list[str] | None,
+    typer.Option("--table", help="A table that the person may use; all unless given."),
+]
 AskPassword = Annotated[
     bool, typer.Option("--password", help="Ask for a password, which is not shown.")
 ]
@@ -33,6 +41,8 @@ def add(
     ask_password: AskPassword = False,
     password_file: PasswordFile = None,
     codes: Codes = False,
+    policy: Policies = None,
+    table: Tables = None,
     database: PeoplesPlace = None,
 ) -> None:
     """Add a person. Nobody is ever added by logging in.
@@ -41,9 +51,23 @@ def add(
     """
     password, secret = _read_login(ask_password, password_file, codes)
     people = open_identities(database).people
-    added = people.add(name, role=role, password_hash=password, code_secret=secret)
+    granted = {"policies": _names(policy), "tables": _names(table)}
+    added = people.add(name, role=role, password_hash=password, code_secret=secret, **granted)
     print(f"Added {added}, {role}.")
     _show_codes(secret, added)
+
+
+@users.command()
+def grant(
+    name: Name,
+    policy: Policies = None,
+    table: Tables = None,
+    database: PeoplesPlace = None,
+) -> None:
+    """Say anew which policies and tables a person may use. Tokens can only narrow that."""
+    people = open_identities(database).people
+    people.grant(name, policies=_names(policy), tables=_names(table))
+    print("Granted.")
 
 
 @users.command()
@@ -95,9 +119,14 @@ def describe_account(account: "Account") -> str:
     ways = ["password"] * account.password + ["codes"] * account.codes
     ways += [f"{subject} at {issuer}" for issuer, subject in account.subjects]
     state = "disabled" if account.disabled else ", ".join(ways) or "tokens only"
-    lines = [f"{account.name}  {account.role}  {state}"]
+    scope = "" if account.scope == "everything" else f"  {account.scope}"
+    lines = [f"{account.name}  {account.role}  {state}{scope}"]
     lines += [f"  token {id_}  {scope}  until {end}" for id_, scope, end in account.tokens]
     return "\n".join(lines)
+
+
+def _names(given: list[str] | None) -> tuple[str, ...] | None:
+    return tuple(given) if given else None
 
 
 def _read_login(ask: bool, file: Path | None, codes: bool) -> tuple[str | None, str | None]:

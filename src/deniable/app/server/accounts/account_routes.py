@@ -15,13 +15,12 @@ from deniable.app.server.accounts.oidc_login import LOGIN_COOKIE, OidcLogin
 from deniable.app.server.accounts.oidc_providers import Provider
 from deniable.app.server.accounts.password_login import PasswordLogin
 from deniable.app.server.accounts.passwords import Passwords
+from deniable.app.server.problem_details import LOGIN_REFUSED, write_problem
 from deniable.app.server.rate_limits import AddressLimits
 from deniable.errors import InvalidData, TooManyQuestions
 from deniable.exact.foreign_text import read_json
 
 _LOGINS_PER_HOUR = 120  # from one address
-_REFUSED = {"problem": "The name, the password or the code is wrong."}
-_REFUSED_THERE = {"problem": "This log-in is not known here. Ask the data owner to link it."}
 _LOGIN_ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Lax"
 
 
@@ -66,7 +65,7 @@ class _AccountRoutes:
         except TooManyQuestions:
             raise HTTPException(429, headers={"Retry-After": "900"}) from None
         if person is None:
-            return JSONResponse(_REFUSED, status_code=401)
+            return _refuse()
         return await run_in_threadpool(self._begin, request, person)
 
     def send_away(self, provider: str, request: Request) -> Response:
@@ -84,11 +83,11 @@ class _AccountRoutes:
         self._limit(request)
         answer = dict(request.query_params.multi_items())
         if len(answer) != len(request.query_params.multi_items()):
-            return JSONResponse(_REFUSED_THERE, status_code=401)
+            return _refuse()
         browser = request.cookies.get(LOGIN_COOKIE, "")
         person = self._elsewhere.finish(provider, answer, browser=browser)
         if person is None:
-            return JSONResponse(_REFUSED_THERE, status_code=401)
+            return _refuse()
         done = self._begin(request, person)
         done.status_code, done.headers["Location"] = 303, "/who"  # away from the code's URL
         done.headers.append("Set-Cookie", f"{LOGIN_COOKIE}=; {_LOGIN_ATTRIBUTES}; Max-Age=0")
@@ -116,6 +115,11 @@ class _AccountRoutes:
     def _limit(self, request: Request) -> None:
         if not self._limits.allow("" if request.client is None else request.client.host):
             raise HTTPException(429, headers={"Retry-After": "600"})
+
+
+def _refuse() -> Response:
+    """The one answer to every log-in that fails."""
+    return write_problem(401, *LOGIN_REFUSED)
 
 
 def _read_login(body: bytes) -> tuple[str, str, str]:

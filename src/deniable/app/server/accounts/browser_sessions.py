@@ -42,24 +42,24 @@ class BrowserSessions:
             )
         return session
 
-    def find(self, session: str) -> tuple[str, str] | None:
-        """The name and role of a session's person; None if it is unknown or has ended."""
+    def find(self, session: str) -> tuple[str, str, str | None, str | None] | None:
+        """A session's person: name, role, policies and tables; None if it has ended."""
         now = self._clock()
         with self._database.reading() as connection:
             row = connection.execute(
-                "SELECT p.name, p.role, s.seen FROM sessions s JOIN people p"
-                " ON p.name = s.person WHERE s.hash = ? AND s.begun > ? AND s.seen > ?"
-                " AND p.disabled = 0",
+                "SELECT p.name, p.role, p.policies, p.tables, s.seen FROM sessions s"
+                " JOIN people p ON p.name = s.person WHERE s.hash = ? AND s.begun > ?"
+                " AND s.seen > ? AND p.disabled = 0",
                 (_hash(session), _text(now - LONGEST), _text(now - IDLE)),
             ).fetchone()
         if row is None:
             return None
-        if row[2] <= _text(now - _NOTED_EVERY):
+        if row[4] <= _text(now - _NOTED_EVERY):
             with self._database.writing() as connection:
                 connection.execute(
                     "UPDATE sessions SET seen = ? WHERE hash = ?", (_text(now), _hash(session))
                 )
-        return str(row[0]), str(row[1])
+        return row[0], row[1], row[2], row[3]
 
     def end(self, session: str) -> None:
         """Ends a session, for all workers at once."""

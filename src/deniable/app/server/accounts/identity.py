@@ -11,18 +11,19 @@ from dataclasses import dataclass
 
 from deniable.app.server.accounts.access_tokens import hash_token, is_well_formed, make_token
 from deniable.app.server.accounts.account_stores import AccountStore
+from deniable.app.server.accounts.account_tables import common_names, read_names, write_names
 from deniable.app.server.accounts.browser_sessions import BrowserSessions
 from deniable.app.server.accounts.people import People, find_person, insert_person
 from deniable.errors import InvalidParameter
 
 _LONGEST_HEADER = 256
-_SEPARATOR = "\n"
 _ID_LENGTH = 12  # characters of a token's hash, by which its owner names it
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who asks. `policies` and `tables` are those that the token allows; None: all.
+    """Somebody who asks. `policies` and `tables` are those that the owner granted the person,
+    and that the token allows; None: all.
 
     >>> ann = Person("ann", "analyst", tables=("visits",))
     >>> ann.may_read("hospital", ["visits"]), ann.may_read("hospital", ["visits", "staff"])
@@ -72,20 +73,24 @@ class Identities:
             return None
         with self._database.reading() as connection:
             row = connection.execute(
-                "SELECT p.name, p.role, t.policies, t.tables, t.read_only FROM tokens t"
-                " JOIN people p ON p.name = t.person"
+                "SELECT p.name, p.role, p.policies, t.policies, p.tables, t.tables,"
+                " t.read_only FROM tokens t JOIN people p ON p.name = t.person"
                 " WHERE t.hash = ? AND t.revoked = 0 AND t.expires > ? AND p.disabled = 0",
                 (hash_token(token), self._clock().isoformat(timespec="seconds")),
             ).fetchone()
         if row is None:
             return None
-        name, role, policies, tables, read_only = row
-        return Person(name, role, _read_names(policies), _read_names(tables), bool(read_only))
+        names = [read_names(written) for written in row[2:6]]
+        policies, tables = common_names(*names[:2]), common_names(*names[2:])
+        return Person(row[0], row[1], policies, tables, bool(row[6]))
 
     def find_session(self, session: str) -> Person | None:
         """The person of a browser's session; None if it has ended."""
         found = self.sessions.find(session)
-        return None if found is None else Person(*found)
+        if found is None:
+            return None
+        name, role, policies, tables = found
+        return Person(name, role, read_names(policies), read_names(tables))
 
     def new_token(
         self,
@@ -116,8 +121,8 @@ class Identities:
                 hash_token(token),
                 token_id(token),
                 known[0] if known else name,
-                _write_names(policies),
-                _write_names(tables),
+                write_names(policies),
+                write_names(tables),
                 int(read_only),
                 expires.isoformat(timespec="seconds"),
             )
@@ -132,7 +137,7 @@ class Identities:
                 "UPDATE tokens SET revoked = 1 WHERE hash = ? OR id = ?",
                 (hash_token(token), token),
             )
-            return ended.rowcount > 0
+            return bool(ended.rowcount)
 
 
 def token_id(token: str) -> str:
@@ -142,11 +147,3 @@ def token_id(token: str) -> str:
     '59314f815976'
     """
     return hash_token(token)[:_ID_LENGTH]
-
-
-def _write_names(names: tuple[str, ...] | None) -> str | None:
-    return None if names is None else _SEPARATOR.join(names)
-
-
-def _read_names(written: str | None) -> tuple[str, ...] | None:
-    return None if written is None else tuple(filter(None, written.split(_SEPARATOR)))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from deniable.app.server.accounts.account_stores import AccountStore, Statements
-from deniable.app.server.accounts.account_tables import TABLES
+from deniable.app.server.accounts.account_tables import TABLES, Names, write_names
 from deniable.errors import InvalidParameter
 from deniable.policy.names import compared_name
 
@@ -28,6 +28,7 @@ class Account:
     codes: bool
     subjects: tuple[tuple[str, str], ...]  # issuer and subject of each log-in elsewhere
     tokens: tuple[tuple[str, str, str], ...]  # id, what it opens, and when it ends
+    scope: str = "everything"  # what the person may use
 
 
 class People:
@@ -58,14 +59,23 @@ class People:
         role: str,
         password_hash: str | None = None,
         code_secret: str | None = None,
+        policies: Names = None,
+        tables: Names = None,
     ) -> str:
-        """Adds a person, whose name must be new, however it is spelt."""
+        """Adds a person, whose name must be new, however it is spelt. `policies` and `tables`
+        are those that the person may use, by whatever token or log-in; None: all."""
         with self.database.writing() as connection:
             known = find_person(connection, name)
             if known is not None:
                 raise InvalidParameter(f"{known[0]} is known already, as {known[1]}.")
             insert_person(connection, name, role, password_hash, code_secret)
+            _grant(connection, name, policies, tables)
         return name
+
+    def grant(self, name: str, *, policies: Names = None, tables: Names = None) -> None:
+        """Says anew which policies and tables a person may use; None: all."""
+        with self.database.writing() as connection:
+            _grant(connection, _known(connection, name), policies, tables)
 
     def find(self, name: str) -> str:
         """The name of a person as it was first spelt."""
@@ -124,8 +134,8 @@ class People:
         """Everybody, with what they hold."""
         with self.database.reading() as connection:
             rows = connection.execute(
-                "SELECT name, role, disabled, password, code_secret FROM people"
-                " ORDER BY compared"
+                "SELECT name, role, disabled, password, code_secret, policies, tables"
+                " FROM people ORDER BY compared"
             ).fetchall()
             return [
                 Account(
@@ -136,8 +146,9 @@ class People:
                     secret is not None,
                     tuple(_subjects(connection, name)),
                     tuple(_tokens(connection, name, self.clock())),
+                    _scope(policies, tables, 0),
                 )
-                for name, role, disabled, password, secret in rows
+                for name, role, disabled, password, secret, policies, tables in rows
             ]
 
 
@@ -160,8 +171,15 @@ def insert_person(
     if role not in ROLES:
         raise InvalidParameter(f"`role` must be one of {', '.join(ROLES)}. Found {role!r}.")
     connection.execute(
-        "INSERT INTO people VALUES (?, ?, ?, ?, ?, 0, 0)",
+        "INSERT INTO people VALUES (?, ?, ?, ?, ?, 0, 0, NULL, NULL)",
         (name, _compared(name), role, password_hash, code_secret),
+    )
+
+
+def _grant(connection: Statements, name: str, policies: Names, tables: Names) -> None:
+    connection.execute(
+        "UPDATE people SET policies = ?, tables = ? WHERE name = ?",
+        (write_names(policies), write_names(tables), name),
     )
 
 
@@ -182,10 +200,11 @@ def _compared(name: str) -> str:
 
 
 def _subjects(connection: Statements, name: str) -> list[tuple[str, str]]:
-    return connection.execute(
+    rows: list[tuple[str, str]] = connection.execute(
         "SELECT issuer, subject FROM subjects WHERE person = ? ORDER BY issuer, subject",
         (name,),
     ).fetchall()
+    return rows
 
 
 def _tokens(
