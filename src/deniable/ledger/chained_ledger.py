@@ -379,7 +379,7 @@ def _stream_key(name: str, analyst: str | None) -> str:
 def _chained(ledger: Ledger) -> ChainedLedger:
     if not isinstance(ledger, ChainedLedger):
         raise Unsupported(
-            "A counter or a watch needs a session on the owner's machine, with dp.open. Nothing "
-            "was spent."
+            "A counter or a watch needs a session on the owner's machine, with dp.open. "
+            "Nothing was spent."
         )
     return ledger

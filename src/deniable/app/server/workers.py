@@ -89,7 +89,7 @@ class _Workers:
             if process.poll() is None:
                 continue
             del self._running[pid]
-            if time.monotonic() - begun < _SOON:
+            if process.returncode > 0 and time.monotonic() - begun < _SOON:
                 raise ServerUnavailable("A worker ended soon after its start.")
             self._start()
 

@@ -8,6 +8,7 @@ outcome from the ledger, under the same question id: it never has a second one.
 
 import json
 import logging
+import os
 import secrets
 import threading
 import time
@@ -83,14 +84,14 @@ class Admission:
     def recover(self, served: ServedPolicy, job: Job, request: AskedQuestions | None) -> Job:
         """A job that has an outcome, or is being worked on. If its worker died, it is asked
         for again under its id: the ledger has one reservation and one outcome for it."""
-        overdue = job.outcome is None and slots.now() > self._expected_end(served, job)
-        with self._lock:
-            if not overdue or job.id in self._working:
-                return job
+        if job.outcome is not None or not self._is_lost(served, job):
+            return job
         read = request or _request_of(job)
         if read.kind == "questions":  # the ledger knows no id for a list: it is not run again
             self.queue.finish(job, _failed(EngineFailed(NOT_RUN)), engine_ran=True)
             return self.queue.find(job.policy, job.id, job.person) or job
+        if not self.queue.adopt(job):
+            return job
         log.error("job %s lost its worker and is asked for again", job.id)
         plans = read.plans(read.about(served.session_for(job.person)))
         self._start(served, job, read, plans, again=True)
@@ -103,9 +104,18 @@ class Admission:
             while self._working and (left := until - time.monotonic()) > 0:
                 self._idle.wait(left)
 
-    def _expected_end(self, served: ServedPolicy, job: Job) -> float:
-        limit = 0.0 if served.padded else served.time_limit
-        return job.ready + limit + _GRACE
+    def _is_lost(self, served: ServedPolicy, job: Job) -> bool:
+        """Whether nobody is at work on a job: its process is gone, or it is long overdue."""
+        if slots.now() < job.ready:
+            return False
+        if job.worker != os.getpid():
+            limit = 0.0 if served.padded else served.time_limit
+            return not _is_running(job.worker) or slots.now() > job.ready + limit + _GRACE
+        with self._lock:
+            if job.id in self._working:
+                return False
+        again = self.queue.find(job.policy, job.id, job.person)  # it may have just ended
+        return again is not None and again.outcome is None
 
     def _start(
         self,
@@ -185,6 +195,16 @@ def check_request(
             )
         session.check(plan)
     return plans
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _check_id(question_id: str | None) -> str:

@@ -6,6 +6,7 @@ who is refused, and for how long, follows from plans and moments of asking, and 
 """
 
 import json
+import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,14 +24,16 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS jobs (id TEXT PRIMARY KEY, policy TEXT NOT NULL,"
     " person TEXT NOT NULL, question_id TEXT NOT NULL, request TEXT NOT NULL,"
     " plan TEXT NOT NULL, place INTEGER, start REAL NOT NULL, ready REAL NOT NULL,"
-    " until REAL NOT NULL, outcome TEXT, UNIQUE (policy, person, question_id)) STRICT",
+    " until REAL NOT NULL, worker INTEGER NOT NULL, outcome TEXT,"
+    " UNIQUE (policy, person, question_id)) STRICT",
     "CREATE INDEX IF NOT EXISTS jobs_until ON jobs (until)",
     "CREATE INDEX IF NOT EXISTS jobs_plan ON jobs (policy, plan)",
     "CREATE TABLE IF NOT EXISTS overruns (person TEXT PRIMARY KEY, times INTEGER NOT NULL)"
     " STRICT",
 )
 _COLUMNS = (
-    "id, policy, person, question_id, request, plan, start, ready, place IS NULL, outcome"
+    "id, policy, person, question_id, request, plan, start, ready, worker, place IS NULL,"
+    " outcome"
 )
 
 
@@ -55,6 +58,7 @@ class Job:
     plan: str  # the hash by which an equal question is found
     start: float  # of its slot, in seconds since 1970
     ready: float  # when its outcome is handed over, not before
+    worker: int  # the process that answers it
     joined: bool = False  # whether it waits for an equal question that is being answered
     outcome: dict[str, Any] | None = None
 
@@ -108,13 +112,22 @@ class QuestionQueue:
                 asked.plan,
                 start,
                 ready if asked.padded else start,
+                os.getpid(),
                 place is None,
             )
             connection.execute(
-                "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+                "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
                 (
                     *(job.id, job.policy, job.person, job.question_id),
-                    *(json.dumps(job.request), job.plan, place, start, job.ready, until),
+                    *(
+                        json.dumps(job.request),
+                        job.plan,
+                        place,
+                        start,
+                        job.ready,
+                        until,
+                        job.worker,
+                    ),
                 ),
             )
         return job, True
@@ -176,6 +189,15 @@ class QuestionQueue:
                     "UPDATE jobs SET until = min(until, ?) WHERE id = ?", (now, job.id)
                 )
 
+    def adopt(self, job: Job) -> bool:
+        """Makes this process the one that answers a job; False if another was faster."""
+        with self._database.writing() as connection:
+            taken = connection.execute(
+                "UPDATE jobs SET worker = ? WHERE id = ? AND worker = ? AND outcome IS NULL",
+                (os.getpid(), job.id, job.worker),
+            )
+            return taken.rowcount > 0
+
     def withdraw(self, job: Job) -> None:
         """Forgets a job that was refused before anything was spent."""
         with self._database.writing() as connection:
@@ -213,9 +235,9 @@ def _find(
     row = connection.execute(f"SELECT {_COLUMNS} FROM jobs WHERE {where}", values).fetchone()
     if row is None:
         return None
-    *names, request, plan, start, ready, joined, outcome = row
+    *names, request, plan, start, ready, worker, joined, outcome = row
     told = None if outcome is None else json.loads(outcome)
-    return Job(*names, json.loads(request), plan, start, ready, bool(joined), told)
+    return Job(*names, json.loads(request), plan, start, ready, worker, bool(joined), told)
 
 
 def _check_same(known: Job, asked: AskedJob) -> Job:
