@@ -20,7 +20,11 @@ NO_RANDOM = ("exact/", "mechanisms/", "ledger/", "release/", "surveys/", "stream
 
 # A third-party module and the file or folder (or several) that may import it.
 DRIVERS: dict[str, str | tuple[str, ...]] = {
+    "authlib": "app/server/accounts/",
+    "joserfc": "app/server/accounts/",
+    "httpx2": "app/server/accounts/",
     "cryptography": (
+        "app/server/accounts/",
         "exact/bits.py",
         "ledger/stores/signing_keys.py",
         "streams/state/sealed_log.py",
@@ -35,6 +39,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
         "engines/duckdb/",
         "engines/dialect/duckdb_collations.py",
         "engines/dialect/duckdb_letters.py",
+        "app/publish/duckdb_file.py",
     ),
     "matplotlib": "figures/",
     "narwhals": ("engines/duckdb/frames.py", "engines/duckdb/series.py"),
@@ -47,16 +52,23 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
         "surveys/questionnaire/survey_question.py",
     ),
     "rich": ("app/", "audit/test/progress.py"),
-    "psycopg": ("engines/postgresql/engine.py", "ledger/database_journal.py"),
+    "psycopg": (
+        "engines/postgresql/engine.py",
+        "ledger/database_journal.py",
+        "app/server/accounts/postgresql_accounts.py",
+    ),
     "sqlalchemy": (
         "ledger/database_journal.py",
         "ledger/stores/postgresql_store.py",
         "ledger/stores/sqlite_store.py",
         "ledger/stores/tables.py",
         "surveys/collect/store/",
+        "dbapi/dialect.py",
+        "app/publish/postgresql_schema.py",
     ),
     "ibis": "engines/ibis/",
     "sqlglot": (
+        "dbapi/parameters.py",
         "query/",
         "kernel/",
         "engines/dialect/",

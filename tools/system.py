@@ -27,6 +27,8 @@ PROGRAMS = {
     "chromium": Program(("chromium", "chromium-browser", "google-chrome"), "chromium"),
     "chromedriver": Program(("chromedriver",), "chromium-driver"),
     "postgresql": Program(("postgres",), "postgresql", "/usr/lib/postgresql/*/bin"),
+    "nginx": Program(("nginx",), "nginx-light", "/usr/sbin"),
+    "systemd-analyze": Program(("systemd-analyze",), "systemd"),
     "java": Program(("java",), "default-jre-headless"),
 }
 

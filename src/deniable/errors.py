@@ -15,6 +15,9 @@
     ├── CollectionUnavailable           the reports of a survey cannot be stored or read now
     ├── CollectionClosed                a survey that takes no more reports
     ├── InvitationRefused               a token or pass that is unknown, forged or used already
+    ├── ServerUnavailable               a server that cannot be reached, or cannot work now
+    ├── AccessDenied                    a token that is unknown, or does not allow this
+    ├── TooManyQuestions                a queue that is full; nothing was spent
     ├── PlanRefused                     the kernel cannot prove what a plan declares
     ├── EngineFailed                    the only error after an engine has started
     ├── Unsupported                     a valid request that this loss or mechanism cannot serve
@@ -24,6 +27,7 @@
     └── MissingExtra (ImportError)      an optional package is not installed
 
     FrameWarning (UserWarning)          values chose the types of a frame, or they do not fit
+    KeyWarning (UserWarning)            a server's key is trusted because it was the first
     LedgerWarning (UserWarning)         another session holds the ledger, and this one waits
     PipelineWarning (UserWarning)       a step ahead of an estimator is fitted on raw rows
     SplitterWarning (UserWarning)       a clone is fitted on rows that a splitter chose
@@ -123,12 +127,28 @@ class InvitationRefused(DeniableError):
     """A token or a pass that is unknown, forged, of another survey, or used already."""
 
 
+class ServerUnavailable(DeniableError):
+    """A server cannot be reached, or cannot use its own database now."""
+
+
+class AccessDenied(DeniableError):
+    """A token that is unknown or expired, or that does not allow this. Nothing was spent."""
+
+
+class TooManyQuestions(DeniableError):
+    """The queue of a server, or of one analyst, is full. Nothing was spent."""
+
+
 class PlanRefused(DeniableError):
     """The kernel cannot prove that a plan is as private as it declares. No row was read."""
 
 
 class FrameWarning(UserWarning):
     """The types of a frame's columns were chosen by its values, or do not fit the policy."""
+
+
+class KeyWarning(UserWarning):
+    """A server is used for the first time, and its key is trusted from now on."""
 
 
 class LedgerWarning(UserWarning):

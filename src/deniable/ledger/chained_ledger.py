@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Unpack
 
-from deniable.errors import BudgetExhausted, InvalidParameter
+from deniable.errors import BudgetExhausted, InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, probability
 from deniable.ledger.accounts import NOTHING, Charge, PartPath, compared_part
 from deniable.ledger.charges import Priced, charge_for, check_price, check_prices
@@ -380,5 +380,9 @@ def _stream_key(name: str, analyst: str | None) -> str:
 
 
 def _chained(ledger: Ledger) -> ChainedLedger:
-    assert isinstance(ledger, ChainedLedger)
+    if not isinstance(ledger, ChainedLedger):
+        raise Unsupported(
+            "A counter or a watch needs a session on the owner's machine, with dp.open. "
+            "Nothing was spent."
+        )
     return ledger

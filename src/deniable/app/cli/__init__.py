@@ -32,6 +32,7 @@ from deniable.app.cli.commands import (
     version,
 )
 from deniable.app.cli.learning import model_commands
+from deniable.app.cli.serving import access, publish_releases, serve, user
 from deniable.app.cli.streams import watch
 from deniable.app.cli.surveys import (
     invite_people,
@@ -42,7 +43,7 @@ from deniable.app.cli.surveys import (
     serve_survey,
 )
 from deniable.app.cli.terminal_text import escape_output
-from deniable.errors import DeniableError, LedgerWarning
+from deniable.errors import DeniableError, KeyWarning, LedgerWarning
 
 app = typer.Typer(
     help="Private answers with exact noise, and their price.",
@@ -70,7 +71,9 @@ app.add_typer(plot.plot, name="plot")
 app.add_typer(price.price, name="price")
 app.command()(profile.profile)
 app.command()(prove.prove)
+app.command()(publish_releases.publish)
 app.command(context_settings={"ignore_unknown_options": True})(sql.sql)
+app.command()(serve.serve)
 survey.survey.command()(serve_survey.serve)
 survey.survey.command()(invite_people.invite)
 survey.survey.command()(serve_survey.close)
@@ -81,9 +84,13 @@ survey.survey.command()(paper_survey.collect)
 survey.survey.command()(report_results.report)
 app.add_typer(survey.survey, name="survey")
 app.command()(tables.tables)
+app.add_typer(access.tokens, name="token")
+app.command()(serve.unlock)
+app.add_typer(user.users, name="user")
 app.command()(verify.verify)
 app.command()(version.version)
 app.command(context_settings={"ignore_unknown_options": True})(watch.watch)
+app.command()(user.who)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -91,7 +98,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with escape_output(), warnings.catch_warnings():
-            warnings.simplefilter("always", LedgerWarning)
+            for kind in (KeyWarning, LedgerWarning):
+                warnings.simplefilter("always", kind)
             warnings.showwarning = show_warning  # type: ignore[assignment]
             status = app(words or ["--help"], prog_name="deniable", standalone_mode=False)
     except (DeniableError, typer.TyperException) as problem:

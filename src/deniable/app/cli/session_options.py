@@ -1,7 +1,7 @@
 """Options that several commands share, and the sessions and ledgers that they open."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -63,6 +63,16 @@ Analyst = Annotated[
     str | None,
     typer.Option(help="Who asks, if the policy has budgets for analysts.", metavar="NAME"),
 ]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        help="Ask a server, as https://host/policy; DENIABLE_TOKEN holds your token.",
+        metavar="URL",
+    ),
+]
+ServerKey = Annotated[
+    str | None, typer.Option(help="The public key of the server's owner.", metavar="KEY")
+]
 POLICY = Path("deniable.toml")
 
 
@@ -105,16 +115,45 @@ def check_price(question: str, options: dict[str, Any]) -> None:
 
 
 @contextmanager
-def open_session(policy: Path, doing: str, analyst: str | None = None) -> Iterator["Session"]:
-    """A session for a policy. A terminal shows the progress."""
+def open_session(
+    policy: Path,
+    doing: str,
+    analyst: str | None = None,
+    server: str | None = None,
+    server_key: str | None = None,
+) -> Iterator["Session"]:
+    """A session for a policy, or with a server. A terminal shows the progress."""
     import deniable as dp
     from deniable.app.cli.progress import show_progress
 
+    if server is not None:
+        with show_progress(doing), _connect(server, server_key, analyst) as connected:
+            yield connected
+        return
     with (
         show_progress(doing) as tell,
         dp.open(str(policy), analyst=analyst, progress=tell) as opened,
     ):
         yield opened
+
+
+def _connect(server: str, key: str | None, analyst: str | None) -> "Session":
+    """A session with a server. The token comes from the environment: the command line of a
+    process can be read by others."""
+    import os
+
+    import deniable as dp
+
+    token = os.environ.get("DENIABLE_TOKEN", "")
+    if not token:
+        raise dp.InvalidParameter(
+            "A server needs your token. Set it in the environment:   export DENIABLE_TOKEN=..."
+        )
+    if analyst is not None:
+        raise dp.InvalidParameter(
+            "With --server your token says who asks: leave out --analyst."
+        )
+    return dp.connect(server, token=token, key=key)
 
 
 @contextmanager
@@ -166,6 +205,15 @@ def open_planner(policy: Path, doing: str) -> Iterator["Session"]:
         declared = load(str(policy))
         columns = PlanningEngine(read_schemas(declared))
         yield Session(declared, columns, MemoryLedger(terms=Terms.from_policy(declared)))
+
+
+def open_to_plan(
+    policy: Path, server: str | None, server_key: str | None
+) -> AbstractContextManager["Session"]:
+    """A session that makes plans: by a policy here, or by one of a server."""
+    if server is None:
+        return open_planner(policy, "planning")
+    return open_session(policy, "planning", None, server, server_key)
 
 
 def describe_remaining(policy: Path) -> str:

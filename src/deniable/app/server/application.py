@@ -11,7 +11,7 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deniable.app.server.security_headers import SecurityHeaders
 from deniable.errors import (
@@ -21,19 +21,24 @@ from deniable.errors import (
     InvalidData,
     InvitationRefused,
     MissingExtra,
+    ServerUnavailable,
 )
 
 try:
-    from fastapi import APIRouter, FastAPI
+    from fastapi import APIRouter, Depends, FastAPI
     from starlette.exceptions import HTTPException
     from starlette.middleware.body_limit import RequestBodyLimitMiddleware
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
+
+    from deniable.app.server.declared_lengths import DeclaredLengths
 except ModuleNotFoundError:
     raise MissingExtra(
         "A server needs the packages fastapi and uvicorn. Install them with   "
         "pip install 'deniable[server]'"
     ) from None
+
+from deniable.app.server.accounts.access_gate import AccessGate, check_routes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,6 +50,7 @@ _ANSWERS: Sequence[tuple[type[DeniableError], int, str]] = (
     (CollectionClosed, 410, "This survey has closed."),
     (InvitationRefused, 403, "This invitation is unknown, or was used already."),
     (InvalidData, 400, "This is not a message that the survey's page sends."),
+    (ServerUnavailable, 503, "This cannot be done now. Try again later."),
     (CollectionUnavailable, 503, "The survey cannot store reports now. Try again later."),
 )
 _REFUSALS = {
@@ -55,13 +61,23 @@ _REFUSALS = {
 
 
 def make_application(
-    *routers: APIRouter, https: bool, at_end: Callable[[], None] | None = None
+    *routers: APIRouter,
+    https: bool,
+    at_end: Callable[[], None] | None = None,
+    gate: AccessGate | None = None,
+    problem_of: Callable[[Exception], Response] | None = None,
 ) -> FastAPI:
-    """An application of these routers. `at_end` is called when the server stops.
+    """An application of these routers. `at_end` is called when the server stops. `problem_of`
+    writes what is answered to requests that fail, if it is not the survey's one sentence.
+
+    With a `gate`, every route needs a row in the role matrix, and is used by its roles only.
 
     >>> [route.path for route in make_application(https=True).routes]
     []
     """
+
+    if gate is not None:
+        check_routes(routers)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> "AsyncIterator[None]":
@@ -74,14 +90,27 @@ def make_application(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
+        dependencies=[] if gate is None else [Depends(gate)],
         lifespan=lifespan,
-        exception_handlers={HTTPException: _answer_refusal, DeniableError: _answer_ours},
+        exception_handlers=_handlers(problem_of),
     )
     for router in routers:
         application.include_router(router)
     application.add_middleware(RequestBodyLimitMiddleware, max_body_size=LARGEST_BODY)
+    if problem_of is not None:
+        application.add_middleware(DeclaredLengths, most=LARGEST_BODY, problem_of=problem_of)
     application.add_middleware(SecurityHeaders, https=https, on_failure=answer_failure)
     return application
+
+
+def _handlers(problem_of: Callable[[Exception], Response] | None) -> dict[Any, Any]:
+    if problem_of is None:
+        return {HTTPException: _answer_refusal, DeniableError: _answer_ours}
+
+    async def answer_problem(_: Request, problem: Exception) -> Response:
+        return problem_of(problem)
+
+    return {HTTPException: answer_problem, DeniableError: answer_problem}
 
 
 def answer_failure(problem: Exception) -> Response:

@@ -80,6 +80,19 @@ class ServerPlace:
 
 def serve(application: FastAPI, place: ServerPlace, *, ready: Callable[[str], None]) -> None:
     """Serves until the process is told to end. `ready` is called with the URL, once bound."""
+    with bind(place) as bound:
+        ready(place.url(bound.getsockname()[1]))
+        serve_on(bound, application, place)
+
+
+def bind(place: ServerPlace) -> socket.socket:
+    """A socket that listens at the place."""
+    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
+    return socket.create_server((place.host, place.port), family=family, backlog=256)
+
+
+def serve_on(bound: socket.socket, application: FastAPI, place: ServerPlace) -> None:
+    """Serves on a socket that listens, which several processes may share."""
     keep_log_private()
     trusted = "127.0.0.1,::1" if place.behind_proxy else ""
     config = uvicorn.Config(
@@ -102,11 +115,8 @@ def serve(application: FastAPI, place: ServerPlace, *, ready: Callable[[str], No
     if isinstance(config.ssl, ssl.SSLContext):
         config.ssl.options |= ssl.OP_NO_TICKET  # a ticket would recognise a returning device
         config.ssl.num_tickets = 0
-    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
-    with socket.create_server((place.host, place.port), family=family, backlog=256) as bound:
-        ready(place.url(bound.getsockname()[1]))
-        with suppress(KeyboardInterrupt):  # which ends it in order
-            uvicorn.Server(config).run(sockets=[bound])
+    with suppress(KeyboardInterrupt):  # which ends it in order
+        uvicorn.Server(config).run(sockets=[bound])
 
 
 def keep_log_private() -> None:

@@ -59,10 +59,7 @@ def _release_in_two_steps(
     question_id: str | None,
 ) -> Release:
     parsed, step, first, rest = _plan_search(session, question, options)
-    # With any bounds the answer costs this epsilon and at most this delta. Planning with the
-    # widest bounds also finds the faults of the question before anything is spent.
-    widest = with_bounds(session.policy, first.table, step.widest)
-    wide = session.plan_under(widest, parsed, rest)
+    wide = _plan_widest(session, parsed, step, first, rest)
     whole = first.epsilon + wide.epsilon
     cost_note = (
         f"Finding bounds took {percent(SEARCH_SHARE)} of the budget: epsilon "
@@ -85,13 +82,35 @@ def _release_in_two_steps(
     kept = None if fresh or question_id is not None else session.recall(first)
     if kept is not None:  # the bounds were found, and paid for, before
         return session.release(plan_second(kept.answer))
-    with session.run_like((first, wide), fresh=fresh, question_id=question_id) as run:
+    asked = {"question": question, "options": options}
+    how: dict[str, Any] = {"fresh": fresh, "question_id": question_id, "asked": asked}
+    with session.run_like((first, wide), **how) as run:
         second = plan_second(run.release(first).answer)
         try:
             return run.release(second)
         except BudgetExhausted:  # in some filter it costs more than what was reserved
             note = "Within the bounds found it would cost more: the widest bounds are used."
             return run.release(replace(wide, notes=(*wide.notes, cost_note, note)))
+
+
+def plan_stages(
+    session: Door, question: str | Question, options: Mapping[str, Any]
+) -> tuple[Plan, ...]:
+    """The plans that `release_question` runs, or others at the same price. Nothing is spent."""
+    if options.get("bounds") is None:
+        return (session.plan(question, **options),)
+    parsed, step, first, rest = _plan_search(session, question, options)
+    return first, _plan_widest(session, parsed, step, first, rest)
+
+
+def _plan_widest(
+    session: Door, parsed: Question, step: BoundsSearch, first: Plan, rest: Mapping[str, Any]
+) -> Plan:
+    """The second plan within the widest bounds. With any bounds the answer costs this epsilon
+    and at most this delta. It also finds the faults of the question before anything is spent.
+    """
+    widest = with_bounds(session.policy, first.table, step.widest)
+    return session.plan_under(widest, parsed, rest)
 
 
 def explain_question(

@@ -3,6 +3,8 @@
 All plans are steps of one run: the ledger is charged once, before the first one is run.
 """
 
+from typing import NotRequired, TypedDict, Unpack
+
 from deniable.exact.rationals import Number
 from deniable.query.language.question import Question
 from deniable.query.plan.plan import Plan
@@ -25,6 +27,14 @@ from deniable.release.session.release import Release
 from deniable.release.session.runs import RecalledRun, Run
 
 
+class ProfilePrice(TypedDict):
+    """What a profile costs, and the confidence of its margins."""
+
+    epsilon: Number
+    delta: NotRequired[Number | None]
+    confidence: NotRequired[Number]
+
+
 def profile(
     session: Door,
     table: str | None = None,
@@ -36,7 +46,9 @@ def profile(
     """A first look at a table. It costs exactly `epsilon`."""
     prepared = plan_profile(session, table, epsilon=epsilon, delta=delta, confidence=confidence)
     widest = _plan_within_bounds(session, prepared, None)[1]
-    with session.run_like((*prepared.plans, *widest)) as run:
+    price = {"epsilon": epsilon, "delta": delta, "confidence": confidence}
+    asked = {"profile": {"table": prepared.table.name, **price}}
+    with session.run_like((*prepared.plans, *widest), asked=asked) as run:
         counted = run.release(prepared.counts)
         placed = None if prepared.quantiles is None else run.release(prepared.quantiles)
         profiles = {
@@ -63,6 +75,14 @@ def profile(
         remaining=session.remaining,
         plans=(*prepared.plans, *later_plans),
     )
+
+
+def plan_whole_profile(
+    session: Door, table: str | None = None, **price: Unpack[ProfilePrice]
+) -> tuple[Plan, ...]:
+    """The plans of a profile's steps, or others at the same price. Nothing is spent."""
+    prepared = plan_profile(session, table, **price)
+    return (*prepared.plans, *_plan_within_bounds(session, prepared, None)[1])
 
 
 def _plan_within_bounds(

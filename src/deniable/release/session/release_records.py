@@ -179,6 +179,11 @@ def write_receipt(answer: Answer, certificate: Certificate) -> str | None:
     """The answer and its certificate as text; None if the answer is too large to keep."""
     if answer.table.nbytes > MAX_KEPT_BYTES:
         return None
+    return receipt_text(answer, certificate)
+
+
+def receipt_text(answer: Answer, certificate: Certificate) -> str:
+    """The answer and its certificate as text, which `read_receipt` reads."""
     rows = base64.b64encode(to_bytes(answer)).decode("ascii")
     kept = {"answer": rows, "certificate": certificate.to_dict(), "version": VERSION}
     return json.dumps(kept)

@@ -12,7 +12,7 @@ from deniable.exact.foreign_text import read_json
 from deniable.ledger.ledger import RemainingInFilter, ReservedRun
 from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer_table import Answer
-from deniable.release.certificate.certificate import RunStep
+from deniable.release.certificate.certificate import Certificate, RunStep
 from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.release import Release
 from deniable.release.session.release_records import (
@@ -51,6 +51,11 @@ class Run:
     def remaining(self) -> tuple[RemainingInFilter, ...]:
         """What is left of the run, in each unit in which its steps add up."""
         return self._reserved.remaining
+
+    @property
+    def record(self) -> str | None:
+        """The answers so far, as they are kept; None if one is too large to be kept."""
+        return None if None in self._receipts else json.dumps(self._receipts)
 
     @with_names("question, epsilon=0.1")
     def sql(self, text: str, **options: Unpack[AskOptions]) -> Release:
@@ -99,9 +104,7 @@ class Run:
         if reference is not None:
             self._reserved.fail(reference)
             return
-        record = None
-        if self._question is not None and self._receipts and None not in self._receipts:
-            record = json.dumps(self._receipts)
+        record = self.record if self._question is not None and self._receipts else None
         short = record is not None and len(record) <= 2 * MAX_KEPT_BYTES
         self._reserved.settle(record if short else None)
 
@@ -111,10 +114,15 @@ class RecalledRun:
 
     def __init__(self, records: ReleaseRecords, record: str, question: str) -> None:
         self._records, self._question = records, question
+        self.record: str | None = record
         self._receipts = iter(read_json(record))
 
     def release(self, plan: Plan) -> Release:
         """The answer to the next step, which must be the plan that was answered then."""
+        answer, certificate = self._read_next(plan)
+        return self._records.hand_over(plan, answer, certificate, repeated=True)
+
+    def _read_next(self, plan: Plan) -> tuple[Answer, Certificate]:
         answer, certificate = self._records.read_kept(plan, next(self._receipts, ""))
         run = certificate.statement["ledger"]["run"]
         if run is None or run["question"] != self._question:
@@ -122,4 +130,4 @@ class RecalledRun:
                 "A kept answer belongs to another run: the ledger was changed. `deniable "
                 "ledger verify` shows where. fresh=True pays for a new answer."
             )
-        return self._records.hand_over(plan, answer, certificate, repeated=True)
+        return answer, certificate

@@ -31,6 +31,8 @@ def explain(
     brackets: session_options.Brackets = True,
     engine_sql: EngineSql = False,
     save_plan: SavePlan = None,
+    server: session_options.Server = None,
+    server_key: session_options.ServerKey = None,
 ) -> None:
     """Show the plan for a question: sensitivity, noise, cost and expected margins.
 
@@ -51,7 +53,7 @@ def explain(
     from deniable.release.certificate.kernel_check import write_plan_check
 
     session_options.check_price(question, options)
-    with session_options.open_planner(policy, "planning") as session:
+    with session_options.open_to_plan(policy, server, server_key) as session:
         explanation = session.explain(question, **options)
         wanted = engine_sql or save_plan is not None
         plan = session.plan(question, **options) if wanted else None

@@ -20,6 +20,8 @@ def profile(
     policy: session_options.PolicyFile = session_options.POLICY,
     confidence: session_options.Confidence = "0.95",
     analyst: session_options.Analyst = None,
+    server: session_options.Server = None,
+    server_key: session_options.ServerKey = None,
     page: Annotated[
         Path | None, typer.Option("--page", help="Also write an HTML page.", metavar="FILE")
     ] = None,
@@ -28,7 +30,9 @@ def profile(
 
     The price is split evenly over the columns. Nothing more is spent.
     """
-    with session_options.open_session(policy, "profiling", analyst) as session:
+    with session_options.open_session(
+        policy, "profiling", analyst, server, server_key
+    ) as session:
         result = session.profile(
             table,
             epsilon=parse_decimal(epsilon, "epsilon"),

@@ -40,6 +40,8 @@ def sql(
     as_json: Json = False,
     as_csv: Csv = False,
     analyst: session_options.Analyst = None,
+    server: session_options.Server = None,
+    server_key: session_options.ServerKey = None,
     fresh: Fresh = False,
     certificate: Certificate = None,
 ) -> None:
@@ -64,7 +66,7 @@ def sql(
         brackets=brackets,
     )
     session_options.check_price(question, options)
-    with session_options.open_session(policy, "asking", analyst) as session:
+    with session_options.open_session(policy, "asking", analyst, server, server_key) as session:
         answer = session.sql(question, fresh=fresh, **options)
     if certificate is not None:
         answer.save(certificate)

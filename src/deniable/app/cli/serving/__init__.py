@@ -1,0 +1,1 @@
+"""Commands of the server and its people: `serve`, `user`, `token` and `who`."""

@@ -1,0 +1,130 @@
+"""`deniable serve` and `deniable unlock`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.app.cli.serving.access import Database
+from deniable.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from deniable.app.server.questions.opened_server import ServerSettings
+    from deniable.app.server.serving import ServerPlace
+
+
+Policies = Annotated[
+    list[Path], typer.Argument(help="The policies, each in its file.", metavar="POLICY...")
+]
+Host = Annotated[str, typer.Option(help="The address to listen on.")]
+Port = Annotated[int, typer.Option(help="The port; 0 for any.", min=0, max=65535)]
+Workers = Annotated[int, typer.Option(help="How many processes.", min=1, max=64)]
+Places = Annotated[
+    int, typer.Option(help="How many questions are answered at once.", min=1, max=64)
+]
+Queue = Annotated[int, typer.Option(help="Most questions in all.", min=1)]
+QueueEach = Annotated[int, typer.Option(help="Most questions of one person.", min=1)]
+Slot = Annotated[float, typer.Option(help="The shortest slot, in seconds.")]
+Padding = Annotated[
+    str, typer.Option(help="`off` hands answers over at once; every certificate says so.")
+]
+HttpsCertificate = Annotated[
+    Path | None, typer.Option(help="A certificate for https, in PEM.", metavar="FILE")
+]
+HttpsKey = Annotated[
+    Path | None, typer.Option(help="The certificate's key, in PEM.", metavar="FILE")
+]
+BehindProxy = Annotated[
+    bool, typer.Option("--behind-proxy", help="A proxy on this machine speaks https.")
+]
+Origin = Annotated[
+    str, typer.Option(help="The address that browsers know the server by.", metavar="URL")
+]
+Providers = Annotated[
+    Path | None, typer.Option(help="Where people may log in elsewhere.", metavar="FILE")
+]
+PeopleOption = Annotated[
+    str,
+    typer.Option(
+        help="Where people are kept, if in PostgreSQL: postgresql://host/server#people.",
+        metavar="ADDRESS",
+    ),
+]
+LogRequests = Annotated[
+    bool,
+    typer.Option("--log-requests", help="Write who asked for which route, without values."),
+]
+
+
+def serve(
+    policies: Policies,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    workers: Workers = 1,
+    places: Places = 2,
+    queue: Queue = 32,
+    queue_each: QueueEach = 8,
+    slot: Slot = 1.0,
+    padding: Padding = "on",
+    certificate: HttpsCertificate = None,
+    key: HttpsKey = None,
+    behind_proxy: BehindProxy = False,
+    origin: Origin = "",
+    providers: Providers = None,
+    people: PeopleOption = "",
+    log_requests: LogRequests = False,
+    database: Database = None,
+) -> None:
+    """Let people elsewhere ask questions about private tables."""
+    from deniable.app.server.accounts.server_database import DEFAULT_DATABASE
+    from deniable.app.server.questions.opened_server import ServerSettings
+    from deniable.app.server.questions.question_queue import QueueLimits
+    from deniable.app.server.serving import ServerPlace
+
+    if padding not in ("on", "off"):
+        raise InvalidParameter(f"`--padding` must be on or off. Found {padding!r}.")
+    settings = ServerSettings(
+        tuple(policies),
+        database or DEFAULT_DATABASE,
+        padded=padding == "on",
+        slot=slot,
+        limits=QueueLimits(places, queue_each, queue),
+        origin=origin.rstrip("/"),
+        providers=providers,
+        people=people,
+        log_requests=log_requests,
+    )
+    settings.check()
+    place = ServerPlace(host, port, certificate, key, behind_proxy)
+    place.check(origin=origin or None)
+    _serve(settings, place, workers)
+
+
+def _serve(settings: "ServerSettings", place: "ServerPlace", workers: int) -> None:
+    from deniable.app.server.questions.opened_server import make_server
+    from deniable.app.server.serving import serve as serve_application
+    from deniable.app.server.workers import serve_workers
+
+    def tell(url: str) -> None:
+        for name in settings.names:
+            print(f"{name}: {url}/v1/{name}", flush=True)
+
+    if workers > 1:
+        serve_workers(settings, place, workers, ready=tell)
+    else:
+        https = place.https or place.behind_proxy
+        serve_application(make_server(settings, https=https), place, ready=tell)
+
+
+def unlock(
+    person: Annotated[str, typer.Argument(help="Whose questions were late three times.")],
+    database: Database = None,
+) -> None:
+    """Let a person ask again whose questions were not ready when their slots ended."""
+    from deniable.app.server.accounts.server_database import DEFAULT_DATABASE, ServerDatabase
+    from deniable.app.server.questions.question_queue import QuestionQueue
+
+    queue = QuestionQueue(ServerDatabase(database or DEFAULT_DATABASE))
+    if not queue.unlock(person):
+        raise InvalidParameter(f"No question of {person!r} was late.")
+    print(f"{person} may ask again.")

@@ -1,0 +1,1 @@
+"""Released tables, written where other tools read them: Parquet, DuckDB, PostgreSQL."""

@@ -1,0 +1,1 @@
+"""Who asks: people, their roles, and the tokens that they show."""

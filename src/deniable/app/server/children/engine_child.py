@@ -1,0 +1,120 @@
+"""The process that runs an engine: `python -m deniable.app.server.children.engine_child`.
+
+It is started by exec with pipes only, gets the sources of one policy, and returns integers as
+Arrow. It has no key, no ledger, no token and no connection of the server. Where all sources are
+files it has no network either, if the system allows that. It ends when its server ends.
+"""
+
+import ctypes
+import logging
+import os
+import queue
+import resource
+import sys
+import threading
+from contextlib import suppress
+from typing import Any
+
+from deniable.app.server.children.messages import PipeBroken, receive, send
+
+_NEW_USERS, _NEW_NETWORK = 0x10000000, 0x40000000  # of Linux's unshare
+_HEADROOM = 4 << 30  # of addresses, beyond the engine's own memory: libraries, threads, results
+
+
+class _LastMessage(logging.Handler):
+    """Keeps what the engine logged last, for the owner's log. It holds no value of a row."""
+
+    text = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.text = record.getMessage()
+
+
+def main() -> None:
+    """Serves requests from standard input until it is closed."""
+    requests, answers = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for handle in (0, 1, 2):  # whatever a library prints goes nowhere
+        os.dup2(nothing, handle)
+    first, _ = receive(requests)
+    _limit(first)
+    waiting: queue.Queue[dict[str, Any]] = queue.Queue()
+    threading.Thread(target=_read_requests, args=(requests, waiting), daemon=True).start()
+    _serve(first, waiting, answers)
+
+
+def _read_requests(handle: int, waiting: "queue.Queue[dict[str, Any]]") -> None:
+    """Takes requests; ends the process at once when the server is gone, even in a statement."""
+    try:
+        while True:
+            waiting.put(receive(handle)[0])
+    except PipeBroken:
+        os._exit(0)
+
+
+def _serve(first: dict[str, Any], waiting: "queue.Queue[dict[str, Any]]", answers: int) -> None:
+    from deniable.engines.opening import open_engine
+    from deniable.errors import DeniableError
+    from deniable.policy.written_policy import read_policy
+
+    last = _LastMessage()
+    logging.getLogger("deniable.engine").addHandler(last)
+    try:
+        engine = open_engine(read_policy(first["policy"], sources=first["sources"]))
+    except DeniableError as problem:
+        send(answers, {"refused": str(problem)})
+        return
+    schemas = {name: engine.schema(name) for name in first["sources"]}
+    send(
+        answers,
+        {"name": engine.name, "runs_plan_text": engine.runs_plan_text, "schemas": schemas},
+    )
+    while True:
+        told, body = _answer(engine, waiting.get(), last)
+        send(answers, told, body)
+
+
+def _answer(
+    engine: Any, asked: dict[str, Any], last: _LastMessage
+) -> tuple[dict[str, Any], bytes]:
+    from deniable.app.server.children.integer_tables import write_groups
+    from deniable.app.server.children.written_plans import (
+        read_statements,
+        write_statements,
+    )
+    from deniable.engines.handover.written_plan import WrittenPlan
+    from deniable.errors import EngineFailed, Unsupported
+    from deniable.query.plan import canonical
+
+    plan = canonical.from_json(asked["plan"])
+    if asked["act"] == "prepare":
+        try:
+            return {"statements": write_statements(engine.prepare(plan).statements)}, b""
+        except Unsupported as problem:
+            return {"unsupported": str(problem)}, b""
+    written = WrittenPlan(plan, read_statements(asked["statements"]))
+    try:
+        tables, body = engine.run(written).reveal_to(write_groups)
+    except EngineFailed as failure:
+        return {"failed": failure.reference, "log": last.text}, b""
+    except Exception as problem:
+        return {"failed": "", "log": f"{type(problem).__name__} in a child"}, b""
+    return {"tables": tables}, body
+
+
+def _limit(first: dict[str, Any]) -> None:
+    """No core files, a limit of memory, and no network unless a source needs it."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    most = first.get("memory")
+    if most:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (2 * most + _HEADROOM,) * 2)
+    if first.get("offline") and sys.platform == "linux":
+        library = ctypes.CDLL(None, use_errno=True)
+        if library.unshare(_NEW_NETWORK) != 0:
+            library.unshare(_NEW_USERS | _NEW_NETWORK)
+
+
+if __name__ == "__main__":
+    with suppress(PipeBroken, KeyboardInterrupt):
+        main()

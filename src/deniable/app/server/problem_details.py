@@ -1,0 +1,103 @@
+"""Problem details (RFC 9457): what went wrong, and a page of this server that explains it.
+
+`type` is the address of that page. `detail` is the sentence of the exception: before an engine
+starts it may quote the question and the policy, which the asker knows. After that there is one
+sentence with a reference number. Nothing else of a request is repeated.
+"""
+
+import re
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from deniable import errors
+from deniable.app.web.survey.html_elements import element
+from deniable.errors import DeniableError
+
+MEDIA_TYPE = "application/problem+json"
+STATUS: dict[type[DeniableError], int] = {
+    errors.BudgetExhausted: 403,
+    errors.AccessDenied: 403,
+    errors.TooManyQuestions: 429,
+    errors.QuestionPending: 409,
+    errors.LedgerUnavailable: 503,
+    errors.ServerUnavailable: 503,
+    errors.LedgerBroken: 503,
+    errors.EngineFailed: 502,
+}
+_REFUSED = 400  # any other error of ours: the request cannot be answered as it is
+_HTTP = {
+    401: ("not-authenticated", "A token is missing, or it is unknown, expired or revoked."),
+    403: ("not-allowed", "Your role or token does not allow this, or another page asked."),
+    404: ("not-found", "There is nothing here for you."),
+    405: ("not-allowed-here", "This address does not take this method."),
+    406: ("not-acceptable", "The answer has no such form. Forms: json, csv, arrow, parquet."),
+    429: ("too-many-requests", "Too many requests came. Try again later."),
+    413: ("too-large", "The body is larger than this server takes."),
+}
+LOGIN_REFUSED = (
+    "login-refused",
+    "The name, the password or the code is wrong, or nobody linked this log-in to a person.",
+)
+_FAILED = "failure", "Something failed on the server. The log has the reference."
+
+
+def problem_of(problem: Exception) -> Response:
+    """The response to a request that failed with this exception."""
+    if isinstance(problem, DeniableError):
+        kind = type(problem)
+        status = next((STATUS[one] for one in kind.__mro__ if one in STATUS), _REFUSED)
+        after = {"Retry-After": "5"} if status in (429, 503) else {}
+        return write_problem(status, page_name(kind.__name__), str(problem), after)
+    if isinstance(problem, HTTPException):
+        name, words = _HTTP.get(problem.status_code, ("refused", "This request is refused."))
+        return write_problem(problem.status_code, name, words, dict(problem.headers or {}))
+    raise TypeError(type(problem).__name__)
+
+
+def write_problem(
+    status: int, name: str, detail: str, headers: dict[str, str] | None = None
+) -> Response:
+    """One problem as JSON. Amounts of time, bytes or rows are not part of it."""
+    title = name.replace("-", " ").capitalize()
+    told: dict[str, Any] = {"type": f"/problems/{name}", "title": title, "status": status}
+    return JSONResponse(
+        told | {"detail": detail}, status_code=status, headers=headers, media_type=MEDIA_TYPE
+    )
+
+
+def page_name(error: str) -> str:
+    """The name of an error's page.
+
+    >>> page_name("BudgetExhausted")
+    'budget-exhausted'
+    """
+    return re.sub("(?<!^)(?=[A-Z])", "-", error).lower()
+
+
+def problem_pages() -> dict[str, tuple[str, str]]:
+    """All problems, by the names of their pages: a title and what it means."""
+    ours = {
+        page_name(name): (name, " ".join((kind.__doc__ or "").split()))
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and issubclass(kind, DeniableError)
+    }
+    http = {
+        name: (name.replace("-", " ").capitalize(), words) for name, words in _HTTP.values()
+    }
+    http[LOGIN_REFUSED[0]] = ("Login refused", LOGIN_REFUSED[1])
+    http["refused"] = ("Refused", "This request is refused.")
+    http[_FAILED[0]] = ("Failure", _FAILED[1])
+    return ours | http
+
+
+def show_problem(_: Request, name: str) -> Response:
+    """The page of one problem."""
+    title, words = problem_pages().get(name, ("", ""))
+    if not title:
+        raise HTTPException(404)
+    body = element("h1", title) + element("p", words)
+    head = '<!doctype html><html lang="en"><meta charset="utf-8">'
+    return HTMLResponse(f"{head}{element('title', title)}{body}</html>")

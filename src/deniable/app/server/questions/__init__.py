@@ -1,0 +1,1 @@
+"""Questions over HTTP: who may ask, the queue, the slots and the answers."""

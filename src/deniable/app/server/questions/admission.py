@@ -1,0 +1,222 @@
+"""From a request to its one outcome: admitted, reserved, run, settled, handed over.
+
+Everything that can be refused is refused before the charge, by public facts. The work goes on
+in a thread of its own, whether or not the asker stays. What is handed over is the settled
+record, at the end of the slot. If this process dies, whoever asks for the job next gets the
+outcome from the ledger, under the same question id: it never has a second one.
+"""
+
+import json
+import logging
+import os
+import secrets
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from deniable.app.server.accounts.identity import Person
+from deniable.app.server.questions import slots
+from deniable.app.server.questions.question_queue import AskedJob, Job, QuestionQueue
+from deniable.app.server.questions.question_requests import (
+    AskedQuestions,
+    question_hash,
+    read_request,
+)
+from deniable.app.server.questions.served_policy import ServedPolicy
+from deniable.app.server.questions.served_session import for_question
+from deniable.app.server.questions.slots import Timetable
+from deniable.errors import AccessDenied, DeniableError, EngineFailed
+from deniable.ledger.questions import AskedQuestion
+from deniable.query.plan.plan import Plan
+
+log = logging.getLogger("deniable.server")
+_GRACE = 10.0  # seconds after a slot, to sign, settle and write the outcome
+NOT_RUN = "abandoned"  # the reference of a list of questions whose worker died
+
+
+@dataclass(slots=True)
+class _Work:
+    """A job in progress: who waits for its reservation, and what refused it before that."""
+
+    job: Job
+    timetable: Timetable
+    refusal: DeniableError | None = None
+
+
+class Admission:
+    """Takes the questions of all people about all policies of a server."""
+
+    def __init__(self, queue: QuestionQueue) -> None:
+        self.queue = queue
+        self._working: dict[str, _Work] = {}
+        self._lock = threading.Lock()
+        self._idle = threading.Condition(self._lock)
+
+    def admit(self, served: ServedPolicy, person: Person, body: bytes) -> Job:
+        """The job of a request: a new one, or the one that its id has. When this returns, the
+        question is reserved, or waits for the same question, or has an outcome."""
+        request = read_request(body)
+        plans = check_request(served, person, request)
+        session = served.session_for(person.name)
+        job, is_new = self.queue.take(
+            AskedJob(
+                policy=served.name,
+                person=person.name,
+                question_id=_check_id(request.question_id),
+                request=request.told,
+                plan=question_hash(session, plans),
+                lengths=served.slot_lengths(plans),
+                padded=served.padded,
+                joins=not request.fresh,
+            )
+        )
+        if not is_new:
+            return self.recover(served, job, request)
+        work = self._start(served, job, request, plans)
+        if job.joined:
+            return job
+        work.timetable.reserved.wait()  # or refused, or answered from the ledger
+        if work.refusal is not None:
+            raise work.refusal
+        return self.queue.find(job.policy, job.id, job.person) or job
+
+    def recover(self, served: ServedPolicy, job: Job, request: AskedQuestions | None) -> Job:
+        """A job that has an outcome, or is being worked on. If its worker died, it is asked
+        for again under its id: the ledger has one reservation and one outcome for it."""
+        if job.outcome is not None or not self._is_lost(served, job):
+            return job
+        read = request or _request_of(job)
+        if read.kind == "questions":  # the ledger knows no id for a list: it is not run again
+            self.queue.finish(job, _failed(EngineFailed(NOT_RUN)), engine_ran=True)
+            return self.queue.find(job.policy, job.id, job.person) or job
+        if not self.queue.adopt(job):
+            return job
+        log.error("job %s lost its worker and is asked for again", job.id)
+        plans = read.plans(read.about(served.session_for(job.person)))
+        self._start(served, job, read, plans, again=True)
+        return job
+
+    def drain(self, seconds: float = 60.0) -> None:
+        """Waits for the questions that this process is answering, so that none is lost."""
+        until = time.monotonic() + seconds
+        with self._idle:
+            while self._working and (left := until - time.monotonic()) > 0:
+                self._idle.wait(left)
+
+    def _is_lost(self, served: ServedPolicy, job: Job) -> bool:
+        """Whether nobody is at work on a job: its process is gone, or it is long overdue."""
+        if slots.now() < job.ready:
+            return False
+        if job.worker != os.getpid():
+            limit = 0.0 if served.padded else served.time_limit
+            return not _is_running(job.worker) or slots.now() > job.ready + limit + _GRACE
+        with self._lock:
+            if job.id in self._working:
+                return False
+        again = self.queue.find(job.policy, job.id, job.person)  # it may have just ended
+        return again is not None and again.outcome is None
+
+    def _start(
+        self,
+        served: ServedPolicy,
+        job: Job,
+        request: AskedQuestions,
+        plans: tuple[Plan, ...],
+        *,
+        again: bool = False,
+    ) -> _Work:
+        # Who waits for an equal question runs it only if that one was abandoned.
+        start = slots.now() if again else job.ready if job.joined else job.start
+        timetable = Timetable(start, served.slot_lengths(plans), padded=served.padded)
+        work = _Work(job, timetable)
+        with self._lock:
+            if job.id in self._working:
+                return self._working[job.id]
+            self._working[job.id] = work
+        name = f"question {job.id[:8]}"
+        threading.Thread(
+            target=self._work, args=(served, work, request), name=name, daemon=True
+        ).start()
+        return work
+
+    def _work(self, served: ServedPolicy, work: _Work, request: AskedQuestions) -> None:
+        job = work.job
+        try:
+            outcome = self._find_outcome(served, work, request)
+            if outcome is None:
+                self.queue.withdraw(job)
+                return
+            if work.timetable.overran:
+                self.queue.count_overrun(job.person)
+            ran = work.timetable.reserved.is_set() or job.joined
+            self.queue.finish(job, outcome, engine_ran=ran)
+        except Exception as problem:
+            log.error("job %s: %s after its outcome", job.id, type(problem).__name__)
+        finally:
+            with self._idle:
+                self._working.pop(job.id, None)
+                self._idle.notify_all()
+            work.timetable.reserved.set()
+
+    def _find_outcome(
+        self, served: ServedPolicy, work: _Work, request: AskedQuestions
+    ) -> dict[str, Any] | None:
+        """What is handed over; None for a refusal before anything was spent."""
+        job, timetable = work.job, work.timetable
+        session = for_question(served.session, job.person, timetable, job.question_id)
+        try:
+            return request.answer(request.about(session), job.question_id)
+        except EngineFailed as failure:
+            return _failed(failure)
+        except DeniableError as problem:
+            if timetable.reserved.is_set() or job.joined:
+                kind = type(problem).__name__
+                return {"kind": "refused", "error": kind, "message": str(problem)}
+            work.refusal = problem
+            return None
+        except Exception as problem:
+            reference = secrets.token_hex(4)
+            log.error("failure %s: %s in a question", reference, type(problem).__name__)
+            return _failed(EngineFailed(reference))
+
+
+def check_request(
+    served: ServedPolicy, person: Person, request: AskedQuestions
+) -> tuple[Plan, ...]:
+    """The plans of a request that this person may ask. Refuses others; spends nothing."""
+    session = request.about(served.session_for(person.name))
+    plans = request.plans(session)
+    request.check_expected(plans)
+    for plan in plans:
+        if not person.may_read(served.name, (*plan.tables, *plan.public)):
+            raise AccessDenied(
+                "Your token does not open a table of this question. Nothing was spent."
+            )
+        session.check(plan)
+    return plans
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _check_id(question_id: str | None) -> str:
+    """The id of a question, or a new one."""
+    if question_id is None:
+        return secrets.token_hex(16)
+    return AskedQuestion("", "", None, question_id=question_id).question_id or ""
+
+
+def _request_of(job: Job) -> AskedQuestions:
+    return read_request(json.dumps(job.request).encode())
+
+
+def _failed(failure: EngineFailed) -> dict[str, Any]:
+    return {"kind": "failed", "reference": failure.reference}

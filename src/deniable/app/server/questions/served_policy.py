@@ -1,0 +1,115 @@
+"""A policy that is served: its ledger, its children and its slots."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from deniable.app.server.accounts.server_database import ServerDatabase
+from deniable.app.server.children.pooled_engine import PooledEngine
+from deniable.app.server.questions.served_session import ServedSession, for_question
+from deniable.app.server.questions.slots import SLOT_SECONDS, SlotLengths, Timetable
+from deniable.errors import InvalidParameter, InvalidPolicy
+from deniable.ledger.beginning import load_with_ledger
+from deniable.ledger.durable_ledger import open_ledger
+from deniable.policy import Policy
+from deniable.query.plan import canonical
+from deniable.query.plan.plan import Plan
+from deniable.release.session.owner_log import log_path, log_to
+
+TIME_LIMIT = 600.0  # seconds of one statement, where answers do not wait for slots
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+class ServedPolicy:
+    """One policy of a server. Its name in addresses is that of its file, or of its folder."""
+
+    def __init__(
+        self,
+        name: str,
+        policy: Policy,
+        database: ServerDatabase,
+        *,
+        places: int = 2,
+        slot: float = SLOT_SECONDS,
+        padded: bool = True,
+        time_limit: float = TIME_LIMIT,
+    ) -> None:
+        if policy.ledger is None:
+            raise InvalidPolicy(
+                "A server needs a ledger that lasts: remove   store = memory   from [ledger]."
+            )
+        self.name, self.padded, self.time_limit = name, padded, time_limit
+        with log_to(log_path(policy)):
+            self._engine = PooledEngine(policy, children=places)
+        try:
+            self._session = ServedSession(
+                policy, self._engine, open_ledger(policy), log=log_path(policy)
+            )
+        except BaseException:
+            self._engine.close()
+            raise
+        if not padded:  # which every certificate says
+            self._session._records.engine += ", answered without slots"
+        self._slots = SlotLengths(name, self._session.policy, database, shortest=slot)
+
+    @classmethod
+    def open(
+        cls,
+        file: Path,
+        database: ServerDatabase,
+        *,
+        name: str | None = None,
+        **how: float | bool | int,
+    ) -> "ServedPolicy":
+        """The policy in a file."""
+        from deniable.policy.file import name_line_in_errors
+
+        with name_line_in_errors(str(file)):
+            policy = load_with_ledger(str(file))
+            return cls(name or served_name(file), policy, database, **how)  # type: ignore[arg-type]
+
+    def session_for(self, analyst: str) -> ServedSession:
+        """A session for plans and budgets of one person; it runs nothing."""
+        return for_question(self._session, analyst, Timetable(0.0, ()))
+
+    def slot_lengths(self, plans: Sequence[Plan]) -> list[float]:
+        """The length of each step's slot; without slots, how long each may take."""
+        if not self.padded:
+            return [self.time_limit] * len(plans)
+        return [self._slots.of(plan, canonical.plan_form(plan)[1]) for plan in plans]
+
+    @property
+    def session(self) -> ServedSession:
+        """The session of nobody: the policy with its schemas, and the ledger."""
+        return self._session
+
+    @property
+    def engine(self) -> PooledEngine:
+        """The children."""
+        return self._engine
+
+    @property
+    def policy_hash(self) -> str:
+        """The hash of the policy as its owner wrote it."""
+        return self._session._records.policy_hash
+
+    def close(self) -> None:
+        """Ends the children and closes the ledger."""
+        self._slots.close()
+        self._session.close()
+
+
+def served_name(file: Path) -> str:
+    """The name of a policy in addresses.
+
+    >>> served_name(Path("/data/hospital/deniable.toml")), served_name(Path("School.toml"))
+    ('hospital', 'school')
+    """
+    stem = file.stem if file.stem != "deniable" else file.resolve().parent.name
+    name = re.sub("[^a-z0-9_-]+", "-", stem.lower()).strip("-")
+    if not _NAME.fullmatch(name):
+        raise InvalidParameter(
+            f"{stem!r} cannot be part of an address. Rename the file of the policy with "
+            "letters, digits, - and _."
+        )
+    return name

@@ -1,0 +1,74 @@
+"""A session whose engine runs in children, and whose answers wait for their slots."""
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from deniable.app.server.children.pooled_engine import PooledEngine
+from deniable.app.server.questions import slots
+from deniable.app.server.questions.slots import Timetable, in_monotonic_time
+from deniable.engines.handover.written_plan import WrittenPlan
+from deniable.errors import EngineFailed
+from deniable.query.plan.plan import Plan
+from deniable.release.answer.answer_table import Answer
+from deniable.release.public_session import Session
+from deniable.release.session.engine_run import KeptCounts, run
+from deniable.release.session.runs import RecalledRun, Run
+
+
+class ServedSession(Session):
+    """One question of one person. The engine may work until its slot ends; then all is told."""
+
+    _timetable: Timetable
+    _question_id: str | None = None
+    record: str | None = None  # of the last run
+    repeated = False  # whether its answers were kept
+
+    @contextmanager
+    def run_like(
+        self,
+        plans: Sequence[Plan],
+        *,
+        fresh: bool = False,
+        question_id: str | None = None,
+        asked: Mapping[str, Any] | None = None,
+    ) -> Iterator[Run | RecalledRun]:
+        """A run under this question's id, whose answers are handed over together."""
+        own = question_id or self._question_id
+        with super().run_like(plans, fresh=fresh, question_id=own) as steps:
+            yield steps
+        self.record, self.repeated = steps.record, isinstance(steps, RecalledRun)
+
+    def _run(
+        self, written: WrittenPlan, kept: KeptCounts | None = None
+    ) -> Answer | BaseException:
+        """The answer or the failure, at the end of the slot and not before."""
+        ends = self._timetable.begin_step()
+        deadline = in_monotonic_time(ends)
+        engine: Any = self._engine
+        timed = engine.until(deadline) if isinstance(engine, PooledEngine) else engine
+        outcome = run(timed, written, self._log, kept)
+        if not self._timetable.padded:
+            return outcome
+        if slots.now() > ends or getattr(timed, "overran", False):
+            self._timetable.overran = True
+            if not isinstance(outcome, BaseException):
+                outcome = EngineFailed(secrets.token_hex(4))
+        slots.wait_until(ends)
+        return outcome
+
+
+def for_question(
+    session: ServedSession,
+    analyst: str,
+    timetable: Timetable,
+    question_id: str | None = None,
+) -> ServedSession:
+    """A session for one question of one person."""
+    own = object.__new__(ServedSession)
+    own.__dict__ |= session.__dict__
+    own._records = replace(session._records, analyst=analyst)
+    own._timetable, own._question_id = timetable, question_id
+    return own

@@ -1,0 +1,149 @@
+"""When an answer is handed over: at a moment that is known before a row is read.
+
+How long an engine works depends on the rows, so that time may not be seen. A plan gets a slot:
+its length follows from the plan, from what the policy declares, and from a rehearsal on made-up
+rows. An answer, and a failure, waits for the end of its slot. An engine that is not ready by
+then is killed, and the one error of all failures is given at that same moment.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from deniable.app.server.accounts.server_database import ServerDatabase
+from deniable.engines.rehearsal import open_rehearsal
+from deniable.errors import EngineFailed
+from deniable.policy import Policy
+from deniable.policy.table import ROW_CEILING
+from deniable.query.plan.plan import Plan
+
+SLOT_SECONDS = 1.0
+LONGEST_SLOT = 3600.0
+_SHARE = 4  # a rehearsal may take a quarter of its slot
+_TRIES = 3  # of which the fastest counts: it depends least on what else the machine does
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS slots (policy TEXT NOT NULL, plan TEXT NOT NULL,"
+    " seconds REAL NOT NULL, PRIMARY KEY (policy, plan)) STRICT",
+)
+
+
+def slot_length(shortest: float, expected: float) -> float:
+    """The shortest slot of shortest * 2**k seconds of which `expected` is at most a quarter.
+
+    >>> [slot_length(0.25, seconds) for seconds in (0.01, 0.0625, 0.07, 1.0)]
+    [0.25, 0.25, 0.5, 4.0]
+    """
+    length = shortest
+    while length < _SHARE * expected and length < LONGEST_SLOT:
+        length *= 2
+    return length
+
+
+class SlotLengths:
+    """The length of each plan's slot: found once, the same for all workers and for ever."""
+
+    def __init__(
+        self,
+        name: str,
+        policy: Policy,
+        database: ServerDatabase,
+        *,
+        shortest: float = SLOT_SECONDS,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._name, self._policy, self._database = name, policy, database
+        self._shortest, self._clock = shortest, clock
+        self._engine: Any = None
+        self._lock = threading.Lock()
+        database.create(*_TABLES)
+
+    def of(self, plan: Plan, plan_hash: str) -> float:
+        """The length of a plan's slot, in seconds."""
+        key = self._name, f"{self._shortest!r} {plan_hash}"
+        with self._database.reading() as connection:
+            known = connection.execute(
+                "SELECT seconds FROM slots WHERE policy = ? AND plan = ?", key
+            ).fetchone()
+        if known is not None:
+            return float(known[0])
+        length = slot_length(self._shortest, self._expect(plan))
+        with self._database.writing() as connection:
+            connection.execute("INSERT OR IGNORE INTO slots VALUES (?, ?, ?)", (*key, length))
+            (length,) = connection.execute(
+                "SELECT seconds FROM slots WHERE policy = ? AND plan = ?", key
+            ).fetchone()
+        return float(length)
+
+    def _expect(self, plan: Plan) -> float:
+        """How long a plan takes with as many rows as its tables are declared to have."""
+        with self._lock:
+            if self._engine is None:
+                self._engine = open_rehearsal(self._policy)
+            try:
+                written = self._engine.prepare(plan)
+                taken = min(self._time(written) for _ in range(_TRIES))
+            except EngineFailed:
+                return 0.0
+        return taken * max(self._growth(name) for name in plan.tables)
+
+    def _time(self, written: Any) -> float:
+        begun = self._clock()
+        self._engine.run(written)
+        return self._clock() - begun
+
+    def _growth(self, table: str) -> float:
+        """How many times as many rows a table may have as the rehearsal had."""
+        declared = self._policy.tables[table]
+        made_up = min(declared.expected_rows or 1000, 100_000)
+        ceiling = declared.row_ceiling if declared.row_ceiling < ROW_CEILING else None
+        return (ceiling or declared.expected_rows or made_up) / made_up
+
+    def close(self) -> None:
+        """Closes the engine of the rehearsals."""
+        if self._engine is not None:
+            self._engine.close()
+
+
+@dataclass(slots=True)
+class Timetable:
+    """The slots of one question's steps, one after the other, from a moment on."""
+
+    start: float  # of `now`
+    lengths: Sequence[float]
+    padded: bool = True  # whether an answer waits for the end of its slot
+    reserved: threading.Event = field(default_factory=threading.Event)
+    overran: bool = False
+    _next: int = 0
+
+    @property
+    def end(self) -> float:
+        """When the last slot ends."""
+        return self.start + sum(self.lengths)
+
+    def begin_step(self) -> float:
+        """Waits for the next step's slot, and returns when it ends."""
+        self.reserved.set()
+        place = min(self._next, len(self.lengths) - 1)
+        self._next += 1
+        begins = self.start + sum(self.lengths[:place])
+        if self.padded or place == 0:
+            wait_until(begins)
+        return begins + self.lengths[place]
+
+
+def now() -> float:
+    """Seconds since 1970, which all workers share."""
+    return time.time()
+
+
+def wait_until(moment: float) -> None:
+    """Returns at a moment of `now`, or at once if it has passed."""
+    while (left := moment - now()) > 0:
+        time.sleep(left)
+
+
+def in_monotonic_time(moment: float) -> float:
+    """A moment of `now` on the clock that never jumps."""
+    return time.monotonic() + (moment - now())

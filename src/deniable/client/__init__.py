@@ -1,0 +1,1 @@
+"""Questions to a server elsewhere: `dp.connect`."""

@@ -1,0 +1,263 @@
+"""What others can see while a question is being answered, and what happens when it is late."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from deniable.app.server.children.child_process import ChildProcess
+from deniable.app.server.children.pooled_engine import TimedEngine
+from deniable.app.server.questions import admission, slots
+from tests.app.server.questions.asking import (
+    COUNT,
+    Asker,
+    people_of,
+    serving,
+    write_hospital,
+)
+
+HOUR = 3600.0
+
+
+class Hours:
+    """A clock that moves only when a test moves it; who waits for a moment waits for that."""
+
+    def __init__(self):
+        self.moment, self._moved = 1e9, threading.Condition()
+
+    def now(self):
+        return self.moment
+
+    def wait_until(self, moment):
+        with self._moved:
+            self._moved.wait_for(lambda: self.moment >= moment)
+
+    def move(self, seconds):
+        with self._moved:
+            self.moment += seconds
+            self._moved.notify_all()
+
+
+@pytest.fixture
+def hours(monkeypatch):
+    clock = Hours()
+    monkeypatch.setattr(slots, "now", clock.now)
+    monkeypatch.setattr(slots, "wait_until", clock.wait_until)
+    yield clock
+    clock.move(10**6)  # whoever still waits may end
+
+
+@pytest.fixture
+def place(tmp_path):
+    return write_hospital(tmp_path, epsilon=100)
+
+
+@pytest.fixture
+def open_server(place, hours):
+    """`open_server(places=1)`: a server with slots of an hour, and who asks it."""
+    opened = []
+
+    def start(slot=HOUR, **limits):
+        context = serving(place, padded=True, slot=slot, limits={"places": 1, **limits})
+        client = context.__enter__()
+        opened.append(context)
+        people = people_of(place.parent.parent)
+        return {
+            name: Asker(client, people.new_token(name, role=role))
+            for name, role in (("ann", "analyst"), ("bob", "analyst"), ("eve", "auditor"))
+        }
+
+    yield start
+    hours.move(10**6)
+    for context in opened:
+        context.__exit__(None, None, None)
+
+
+def views(people):
+    """All that anybody can see of the ledger."""
+    return [
+        people["eve"].get("ledger/head").json(),
+        people["eve"].get("ledger/entries").json(),
+        people["ann"].get("budget").json(),
+        people["bob"].get("budget").json(),
+    ]
+
+
+@pytest.fixture
+def finished(monkeypatch):
+    """An event that is set when an engine has returned or failed, long before its slot ends."""
+    event, run = threading.Event(), TimedEngine.run
+
+    def run_and_tell(self, written):
+        try:
+            return run(self, written)
+        finally:
+            event.set()
+
+    monkeypatch.setattr(TimedEngine, "run", run_and_tell)
+    return event
+
+
+def test_before_the_slot_only_the_reservation_is_seen(open_server, hours, finished):
+    people = open_server()
+    taken = people["ann"].ask()
+    assert taken.json()["wait"] == HOUR
+    before = views(people)
+    assert [entry["state"] for entry in before[1]] == ["reserved"]
+    assert finished.wait(600)
+    hours.move(HOUR - 1)
+    name = taken.json()["id"]
+    waiting = people["ann"].get(f"releases/{name}")
+    assert waiting.status_code == 202
+    assert waiting.json()["wait"] == 1
+    assert views(people) == before
+    hours.move(1)
+    assert people["ann"].wait(name).status_code == 200
+    assert [entry["state"] for entry in views(people)[1]] == ["settled"]
+
+
+def test_an_error_is_seen_as_late_as_an_answer(open_server, hours, monkeypatch):
+    event = threading.Event()
+
+    def fail(self, written):
+        event.set()
+        raise ZeroDivisionError("41 patients")
+
+    monkeypatch.setattr(TimedEngine, "run", fail)
+    people = open_server()
+    taken = people["ann"].ask()
+    before = views(people)
+    assert event.wait(600)
+    hours.move(HOUR - 1)
+    assert people["ann"].get(f"releases/{taken.json()['id']}").status_code == 202
+    assert views(people) == before
+    hours.move(1)
+    failed = people["ann"].wait(taken.json()["id"])
+    assert (failed.status_code, failed.json()["type"]) == (502, "/problems/engine-failed")
+    assert "41" not in failed.text
+    assert [entry["state"] for entry in views(people)[1]] == ["failed"]
+    assert people["ann"].get("budget").json()["epsilon"] == "199/2"  # charged all the same
+
+
+def test_a_repeat_waits_for_the_same_slot(open_server, hours, finished):
+    people = open_server()
+    first = people["ann"].ask()
+    assert finished.wait(600)
+    hours.move(600)
+    again, other = people["ann"].ask(), people["bob"].ask()
+    assert again.json()["ready"] == other.json()["ready"] == first.json()["ready"]
+    assert people["bob"].get(f"releases/{other.json()['id']}").status_code == 202
+    hours.move(HOUR)
+    answers = [
+        people[who].wait(taken.json()["id"]).json()["rows"]
+        for who, taken in (("ann", first), ("ann", again), ("bob", other))
+    ]
+    assert answers[0] == answers[1] == answers[2]
+    assert people["ann"].get("budget").json()["epsilon"] == "199/2"
+
+
+def test_a_place_is_held_until_the_slot_ends(open_server, hours, finished):
+    people = open_server(places=1)
+    first = people["ann"].ask(epsilon=1)
+    assert finished.wait(600)
+    second = people["bob"].ask(epsilon=2)
+    assert second.json()["ready"] == first.json()["ready"] + HOUR
+    assert len(people["eve"].get("ledger/entries").json()) == 2  # both are charged now
+    hours.move(HOUR)
+    assert people["ann"].wait(first.json()["id"]).status_code == 200
+    assert people["bob"].get(f"releases/{second.json()['id']}").status_code == 202
+    hours.move(HOUR)
+    assert people["bob"].wait(second.json()["id"]).status_code == 200
+
+
+def test_the_queue_is_bounded_for_each_and_for_all(open_server, hours):
+    people = open_server(places=1, of_one=2, in_all=3)
+    taken = [people["ann"].ask(epsilon=i + 1) for i in range(3)]
+    assert [answer.status_code for answer in taken] == [202, 202, 429]
+    assert taken[2].json()["type"] == "/problems/too-many-questions"
+    assert people["bob"].ask(epsilon=4).status_code == 202
+    left = people["bob"].get("budget").json()
+    assert people["bob"].ask(epsilon=5).status_code == 429
+    assert people["bob"].get("budget").json() == left
+    hours.move(HOUR)
+    assert people["ann"].wait(taken[0].json()["id"]).status_code == 200
+    assert people["bob"].ask(epsilon=5).status_code == 202
+
+
+def test_a_refusal_takes_no_place(open_server, hours):
+    people = open_server(places=1, of_one=1)
+    for _ in range(3):
+        assert people["ann"].ask(epsilon=1000).json()["type"] == "/problems/budget-exhausted"
+    assert people["ann"].ask().json()["wait"] == HOUR
+
+
+def test_a_kept_answer_takes_no_place(open_server, hours):
+    people = open_server(places=1, of_one=1)
+    first = people["ann"].ask()
+    hours.move(HOUR)
+    people["ann"].wait(first.json()["id"])
+    again = people["ann"].ask()
+    assert again.json()["wait"] == 0
+    assert people["ann"].wait(again.json()["id"]).status_code == 200
+    assert people["ann"].ask(epsilon=1).status_code == 202
+
+
+@pytest.fixture
+def late(monkeypatch):
+    """Engines that stand still: their processes are stopped before they are asked."""
+    ask = ChildProcess.ask
+
+    def stop_and_ask(self, told, deadline):
+        if told.get("act") == "run":
+            os.kill(self.id, signal.SIGSTOP)
+        return ask(self, told, deadline)
+
+    monkeypatch.setattr(ChildProcess, "ask", stop_and_ask)
+
+
+def test_past_its_slot_an_engine_is_killed_and_charged(place, late):
+    with serving(place, padded=True, slot=0.2) as client:
+        people = people_of(place.parent.parent)
+        ann = Asker(client, people.new_token("ann"))
+        failures = [ann.answer(epsilon=i + 1) for i in range(3)]
+        assert {answer.status_code for answer in failures} == {502}
+        assert ann.get("budget").json()["epsilon"] == "94"
+        locked = ann.ask(epsilon=1)
+        assert locked.status_code == 403
+        assert locked.json()["type"] == "/problems/access-denied"
+        assert "owner has to look" in locked.json()["detail"]
+        bob = Asker(client, people.new_token("bob"))
+        assert bob.ask(epsilon=7).status_code == 202
+
+
+def test_a_lost_job_is_found_again_by_its_id(place, hours, monkeypatch):
+    """Its worker died after the charge: the id gets the one outcome, and nothing runs again."""
+    monkeypatch.setattr(slots, "wait_until", lambda moment: None)
+    ran = []
+    run = TimedEngine.run
+    monkeypatch.setattr(TimedEngine, "run", lambda *given: ran.append(1) or run(*given))
+    with serving(place, padded=True, slot=HOUR) as client:
+        ann = Asker(client, people_of(place.parent.parent).new_token("ann"))
+        finish = admission.QuestionQueue.finish
+        lost = threading.Event()
+        monkeypatch.setattr(admission.QuestionQueue, "finish", lambda *given, **how: lost.set())
+        taken = ann.ask(question_id="mine")
+        assert lost.wait(600)
+        monkeypatch.setattr(admission.QuestionQueue, "finish", finish)
+        hours.move(HOUR + 60)
+        found = ann.wait(taken.json()["id"])
+        assert found.status_code == 200
+        assert ann.ask(question_id="mine").json()["id"] == taken.json()["id"]
+        assert ann.get("budget").json()["epsilon"] == "199/2"
+        assert len(ran) == 1
+
+
+def test_explaining_tells_nothing_of_the_queue(open_server, hours):
+    people = open_server(places=1, of_one=1)
+    before = people["bob"].post("explain", COUNT | {"epsilon": 1}).json()
+    people["ann"].ask(epsilon=2)
+    after = people["bob"].post("explain", COUNT | {"epsilon": 1}).json()
+    assert before.pop("how_many") == 100
+    assert after.pop("how_many") == 98
+    assert before == after

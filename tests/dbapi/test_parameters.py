@@ -1,0 +1,43 @@
+import datetime
+from decimal import Decimal
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deniable as dp
+from deniable.dbapi.parameters import fill_placeholders, literal
+
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**15), 10**15),
+    st.floats(-1e15, 1e15),
+    st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])),
+    st.dates(datetime.date(1, 1, 1)),
+    st.datetimes(datetime.datetime(1, 1, 1)),
+)
+
+
+@given(VALUES)
+def test_a_literal_is_its_value(value):
+    found = duckdb.sql(f"SELECT {literal(value)} AS v").fetchall()[0][0]
+    assert found == value or float(found) == pytest.approx(float(value), rel=1e-15)
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))))
+def test_texts_stay_texts_whatever_they_hold(values):
+    marks = ", ".join(["?"] * len(values))
+    filled = fill_placeholders(f"SELECT '?', {marks or 1} -- ?", values)
+    row = duckdb.sql(filled).fetchall()[0]
+    assert list(row) == ["?", *(values or [1])]
+
+
+def test_numbers_of_values_and_types_are_checked():
+    for values in ([1], [1, 2, 3]):
+        with pytest.raises(dp.InvalidQuery, match="2 question marks"):
+            fill_placeholders("SELECT ?, ?", values)
+    with pytest.raises(dp.InvalidQuery, match="type bytes"):
+        fill_placeholders("SELECT ?", [b"x"])
+    assert literal(Decimal("0.10")) == "0.10"
