@@ -17,7 +17,7 @@ from deniable.public_methods import bind
 
 TYPE_CHECKING = False  # type checkers take it as true; importing `typing` would cost 10 ms
 if TYPE_CHECKING:
-    from deniable import audit, learn, price, surveys
+    from deniable import audit, infer, learn, price, surveys
     from deniable.errors import (
         BudgetExhausted,
         CollectionClosed,
@@ -225,6 +225,7 @@ __all__ = [
     "covariance",
     "histogram",
     "how_many",
+    "infer",
     "intercept",
     "learn",
     "max",
@@ -256,7 +257,7 @@ __all__ = [
 
 _ARRAYS = "deniable.release.asking.arrays"
 _ROOMS = {
-    "deniable": ("audit", "learn", "price", "surveys"),  # whole rooms
+    "deniable": ("audit", "infer", "learn", "price", "surveys"),  # whole rooms
     "deniable.mechanisms": (
         "Laplace",
         "Gaussian",
