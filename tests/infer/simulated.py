@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.infer.group_means import GroupMeans, NoisePart
+from deniable.infer.readings import GroupAmounts
 from deniable.mechanisms import Laplace
 
 
@@ -38,3 +39,17 @@ def released_shares(rng, *, units, share, epsilon, releases):
 def at_most(rate, releases, allowed=0.05):
     """Whether an error rate is not above what is allowed, by more than four standard errors."""
     return rate <= allowed + 4 * np.sqrt(allowed * (1 - allowed) / releases)
+
+
+def noisy_counts(rng, cells, epsilon):
+    """Counts with noise, as `read` gives them."""
+    drawn = np.asarray(cells) + laplace(rng, epsilon, np.shape(cells))
+    noise = Laplace(epsilon=Fraction(str(epsilon))).noise()
+    return GroupAmounts(
+        tuple(range(drawn.size)),
+        drawn.ravel().astype(float),
+        {"f": Fraction(1)},
+        {"f": noise},
+        "COUNT(*)",
+        count=True,
+    )

@@ -9,10 +9,10 @@ of groups (`combine_ends`). That is exact for normal parts, and a little too wid
 noise.
 
 The number of rows is not known. The sampling error is taken at the largest number that is
-within the noise of D, with a chance of 0.1 % to be above it (at 95 % confidence). That chance is
-taken from the confidence (Berger and Boos 1994). Without a released variance, a value between L
-and H counts as if it were always L or H. No other value with that mean varies more, and its law
-is binomial, also where the outcome is rare.
+within the noise of D, with a chance of 0.1 % to be above it (at 95 % confidence). That chance
+is taken from the confidence (Berger and Boos 1994). Without a released variance, a value
+between L and H counts as if it were always L or H. No other value with that mean varies more,
+and its law is binomial, also where the outcome is rare.
 """
 
 from collections.abc import Callable, Sequence
@@ -136,7 +136,7 @@ def _sampling_quantiles(means: GroupMeans, r: Floats, tail: Fraction, chance: Fr
 
 def _binomial_quantiles(rows: Floats, p: Floats, tail: float) -> Ends:
     """How far a binomial number may be below and above its mean; without noise the interval is
-    that of Clopper and Pearson. It is interpolated between whole numbers, so that ends exist."""
+    that of Clopper and Pearson. It is smooth between whole numbers, so that ends exist."""
     from scipy.special import bdtrik
 
     inside = (p > 0) & (p < 1)
