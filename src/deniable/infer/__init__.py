@@ -15,6 +15,7 @@ AVG(sick) of A less that of B: 0... from noise, ... from sampling; 0... in all, 
 from deniable.infer.comparisons import all_pairs, difference, odds_ratio, ratio, trend
 from deniable.infer.inferred import Inferred
 from deniable.infer.mean_tests import equivalence_test, t_test
+from deniable.infer.population import Population
 from deniable.infer.proportion_tests import proportion_test, proportions_test
 from deniable.infer.rank_tests import rank_test
 from deniable.infer.significance import Significance
@@ -22,6 +23,7 @@ from deniable.infer.table_tests import fit_test, independence_test
 
 __all__ = [
     "Inferred",
+    "Population",
     "Significance",
     "all_pairs",
     "difference",

@@ -98,7 +98,7 @@ def _refuse_chosen_groups(plan: Plan) -> None:
 def _only_value(release: Release, rows: str | None) -> str:
     """The one column that can be meant: a mean before a count."""
     names = [name for name in release.answer.margins if name != rows]
-    means = [name for name in names if isinstance(form(_output(release, name).node), RatioForm)]
+    means = [name for name in mean_columns(release) if name != rows]
     for candidates in (means, names):
         if len(candidates) == 1:
             return candidates[0]
@@ -206,6 +206,12 @@ def _groups(release: Release) -> tuple[Key, ...]:
     if len(columns) == 1:
         return tuple(columns[0])
     return tuple(zip(*columns, strict=True)) if columns else ((),) * len(release)
+
+
+def mean_columns(release: Release) -> tuple[str, ...]:
+    """The columns that are means or shares."""
+    names = release.answer.margins
+    return tuple(n for n in names if isinstance(form(_output(release, n).node), RatioForm))
 
 
 def group_columns(release: Release) -> tuple[str, ...]:
