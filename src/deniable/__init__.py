@@ -371,6 +371,7 @@ bind("Release.population", lambda: import_module("deniable.infer.population").in
 bind("TableCopy.plot", lambda: import_module("deniable.figures.copies").errors)
 bind("Session.copy", lambda: import_module("deniable.synth.copies.copy_run").release_copy)
 bind("WatchedSteps.plot", lambda: import_module("deniable.figures.streams").watched)
+bind("Session.experiment", lambda: import_module("deniable.infer.experiments").plan_experiment)
 bind("Session.counter", lambda: import_module("deniable.streams.counters.counter").open_counter)
 bind("Session.watch", lambda: import_module("deniable.streams.watching.watch").open_watch)
 _RELATED = "deniable.synth.copies.related_copies"

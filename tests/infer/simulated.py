@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.infer.group_means import GroupMeans, NoisePart
+from deniable.infer.mean_intervals import combine_ends, population_ends
 from deniable.infer.readings import GroupAmounts
 from deniable.mechanisms import Laplace
 
@@ -53,3 +54,17 @@ def noisy_counts(rng, cells, epsilon):
         "COUNT(*)",
         count=True,
     )
+
+
+def wrong_differences(first, second, level):
+    """For each pair of simulated groups, whether the interval of its difference excludes 0."""
+    ends = [population_ends(group, level) for group in (first, second)]
+    values, lows, highs = (
+        np.array(parts).T
+        for parts in (
+            (first.values, second.values),
+            *zip(*ends, strict=True),
+        )
+    )
+    pairs = (combine_ends([1, -1], *row) for row in zip(values, lows, highs, strict=True))
+    return np.array([low > 0 or high < 0 for low, high in pairs])

@@ -9,8 +9,7 @@ import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
 from deniable.infer.comparisons import contrast
-from deniable.infer.mean_intervals import combine_ends, population_ends
-from tests.infer.simulated import at_most, laplace, released_shares
+from tests.infer.simulated import at_most, laplace, released_shares, wrong_differences
 
 LEVEL = Fraction(19, 20)
 SHARES = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS s FROM visits GROUP BY ward"
@@ -48,19 +47,11 @@ def test_equal_groups_seldom_seem_to_differ(units, epsilon, share, size):
     """The error of the first kind of the difference of shares."""
     releases = size(small=200, full=10_000, what="simulated pairs of groups")
     rng = np.random.default_rng(units[1])
-    values, lows, highs = [], [], []
-    for many in units:
-        found = released_shares(
-            rng, units=many, share=share, epsilon=epsilon, releases=releases
-        )
-        low, high = population_ends(found, LEVEL)
-        values.append(found.values)
-        lows.append(low)
-        highs.append(high)
-    values, lows, highs = (np.array(part).T for part in (values, lows, highs))
-    ends = [combine_ends([1, -1], *row) for row in zip(values, lows, highs, strict=True)]
-    wrong = np.mean([low > 0 or high < 0 for low, high in ends])
-    assert at_most(wrong, releases)
+    groups = [
+        released_shares(rng, units=many, share=share, epsilon=epsilon, releases=releases)
+        for many in units
+    ]
+    assert at_most(wrong_differences(*groups, LEVEL).mean(), releases)
 
 
 def test_noisy_counts_tested_as_if_exact_are_wrong_too_often():

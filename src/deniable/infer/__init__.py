@@ -13,6 +13,7 @@ AVG(sick) of A less that of B: 0... from noise, ... from sampling; 0... in all, 
 """
 
 from deniable.infer.comparisons import all_pairs, difference, odds_ratio, ratio, trend
+from deniable.infer.experiments import Experiment, Looks, Power, Report
 from deniable.infer.inferred import Inferred
 from deniable.infer.mean_tests import equivalence_test, t_test
 from deniable.infer.population import Population
@@ -22,8 +23,12 @@ from deniable.infer.significance import Significance
 from deniable.infer.table_tests import fit_test, independence_test
 
 __all__ = [
+    "Experiment",
     "Inferred",
+    "Looks",
     "Population",
+    "Power",
+    "Report",
     "Significance",
     "all_pairs",
     "difference",

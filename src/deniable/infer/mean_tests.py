@@ -1,4 +1,4 @@
-"""Tests of means by their intervals: a difference, and that there is none to speak of.
+"""Tests of means by their intervals: that two differ, and that they hardly differ.
 
 A mean is tested by whether the interval at level 1 - p excludes the hypothesis. The p-value is
 the least of a ladder of levels at which it does, so it is an upper limit. Equivalence is shown
