@@ -61,8 +61,11 @@ def describe_p(p: float) -> str:
 
 
 def _half(value: float, ends: Ends) -> str:
-    return f"{max(value - ends[0], ends[1] - value):#.2g}".removesuffix(".")
+    half = max(value - ends[0], ends[1] - value)
+    return f"{half:,.0f}" if half >= 10 else f"{half:#.2g}"
 
 
 def _short(number: float) -> str:
-    return f"{number:,.3f}" if 0.01 <= abs(number) < 1000 else f"{number:,.4g}"
+    if abs(number) >= 1000:
+        return f"{number:,.0f}"
+    return f"{number:.3f}" if abs(number) >= 0.01 else f"{number:.3g}"

@@ -24,5 +24,5 @@ class Significance:
         return self.p_value <= level
 
     def __str__(self) -> str:
-        line = f"If {self.hypothesis}: p = {self.p_value:.2g} (statistic {self.statistic:.3g})"
+        line = f"If {self.hypothesis}: p = {self.p_value:.2g} (statistic {self.statistic:,.4g})"
         return "\n".join([line, *self.notes])
