@@ -17,7 +17,7 @@ from deniable.public_methods import bind
 
 TYPE_CHECKING = False  # type checkers take it as true; importing `typing` would cost 10 ms
 if TYPE_CHECKING:
-    from deniable import audit, learn, price, surveys
+    from deniable import audit, infer, learn, price, surveys
     from deniable.client.connection import connect
     from deniable.errors import (
         AccessDenied,
@@ -239,6 +239,7 @@ __all__ = [
     "covariance",
     "histogram",
     "how_many",
+    "infer",
     "intercept",
     "learn",
     "max",
@@ -270,7 +271,7 @@ __all__ = [
 
 _ARRAYS = "deniable.release.asking.arrays"
 _ROOMS = {
-    "deniable": ("audit", "learn", "price", "surveys"),  # whole rooms
+    "deniable": ("audit", "infer", "learn", "price", "surveys"),  # whole rooms
     "deniable.mechanisms": (
         "Laplace",
         "Gaussian",
@@ -387,9 +388,11 @@ _ROOMS = {
 
 # Methods of public classes that later rooms implement.
 bind("Release.plot", lambda: import_module("deniable.figures.releases").bars)
+bind("Release.population", lambda: import_module("deniable.infer.population").infer_population)
 bind("TableCopy.plot", lambda: import_module("deniable.figures.copies").errors)
 bind("Session.copy", lambda: import_module("deniable.synth.copies.copy_run").release_copy)
 bind("WatchedSteps.plot", lambda: import_module("deniable.figures.streams").watched)
+bind("Session.experiment", lambda: import_module("deniable.infer.experiments").plan_experiment)
 bind("Session.counter", lambda: import_module("deniable.streams.counters.counter").open_counter)
 bind("Session.watch", lambda: import_module("deniable.streams.watching.watch").open_watch)
 _RELATED = "deniable.synth.copies.related_copies"

@@ -285,6 +285,48 @@ class Session(Door):
         steps = {"until": until, "since": since, "every": every, "wait": wait}
         return implementation("Session.watch")(self, question, name=name, **steps, **options)
 
+    def experiment(
+        self,
+        table: str,
+        *,
+        arm: str,
+        outcome: str,
+        epsilon: Number,
+        looks: int = 1,
+        arms: int = 2,
+        control: Any = None,
+        confidence: Number = 0.95,
+    ) -> Any:
+        """An A/B test: `arm` is a column with declared keys, `outcome` one with bounds.
+
+        `power` and `units_needed` plan it and spend nothing; `run` looks once. Several looks
+        are charged at once, by `reserve`, and their intervals hold together. The first arm is
+        the control, unless `control` names another.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> rows = pa.table({"arm": ["a", "b"] * 2000, "bought": [1, 0, 0, 0] * 1000})
+        >>> shop = dp.protect(
+        ...     rows, bounds={"bought": (0, 1)}, keys={"arm": ["a", "b"]}, epsilon=1
+        ... )
+        >>> trial = shop.experiment("data", arm="arm", outcome="bought", epsilon=1)
+        >>> print(trial.units_needed(baseline=0.2, effect=0.02))
+        6,515 (without noise 6,507)
+        >>> trial.run().decided
+        True
+        """
+        return implementation("Session.experiment")(
+            self,
+            table,
+            arm=arm,
+            outcome=outcome,
+            epsilon=epsilon,
+            looks=looks,
+            arms=arms,
+            control=control,
+            confidence=confidence,
+        )
+
     def partition(
         self, column: str, keys: Sequence[KeyValue], *, table: str | None = None
     ) -> "dict[KeyValue, Session]":

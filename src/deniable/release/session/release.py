@@ -153,6 +153,31 @@ class Release:
         """A bar chart of one column over the groups, with its margins."""
         return implementation("Release.plot")(self, column)
 
+    def population(
+        self,
+        value: str | None = None,
+        *,
+        rows: str | None = None,
+        fraction: Any = None,
+        confidence: Any = 0.95,
+    ) -> Any:
+        """What the release says about the population that its rows were drawn from.
+
+        For every mean and share, or the column `value`: its error from noise and from sampling,
+        apart and together. `rows` names the count that a count is a part of. `fraction` is the
+        sampled share of the population, or one for each group; counts need it.
+
+        >>> import deniable as dp
+        >>> rows = pa.table({"sick": [1, 0, 0, 0] * 500})
+        >>> people = dp.protect(rows, bounds={"sick": (0, 1)}, epsilon=1)
+        >>> text = "SELECT COUNT(sick) AS n, AVG(sick) AS share FROM data"
+        >>> (share,) = people.sql(text, epsilon=1).population()
+        >>> share.low < 0.25 < share.high
+        True
+        """
+        infer = implementation("Release.population")
+        return infer(self, value=value, rows=rows, fraction=fraction, confidence=confidence)
+
     def __str__(self) -> str:
         shown = self._format_cells()
         return f"{formatting.text_table(*shown, len(self) - len(shown[1]))}\n\n{self._footer()}"

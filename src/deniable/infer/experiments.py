@@ -1,0 +1,206 @@
+"""A/B tests: planned before anything is spent, and looked at within one charge.
+
+All looks of an experiment are steps of one reserved run: their epsilon is charged at its
+beginning, and each look has noise of its own. The error is spent over the looks and over the
+arms that are compared with the control, in equal parts (Bonferroni), for noise and sampling
+together. So it is no mistake to stop at the first look that shows a difference.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+from deniable.errors import InvalidParameter, UsedUp
+from deniable.exact.rationals import Number, confidence_level, positive
+from deniable.infer.comparisons import contrast
+from deniable.infer.group_means import GroupMeans, Key, find_group
+from deniable.infer.inferred import Inferred
+from deniable.infer.readings import read, refuse_several_rows
+from deniable.mechanisms import Laplace
+from deniable.privacy import PureLoss
+from deniable.query.margins.noise_quantiles import moments
+from deniable.release.session.release import Release
+
+_MOST_UNITS = 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One look at an experiment: each arm less the control."""
+
+    release: Release
+    arms: tuple[Key, ...]  # without the control
+    effects: tuple[Inferred, ...]
+
+    @property
+    def decided(self) -> bool:
+        """Whether an arm differs from the control."""
+        return any(not effect.low <= 0 <= effect.high for effect in self.effects)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.effects))
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """A chance to find an effect, or units in each arm: private, and without noise."""
+
+    private: float
+    plain: float
+
+    def __str__(self) -> str:
+        return f"{self.private:,.4g} (without noise {self.plain:,.4g})"
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A share or mean of several arms, compared with a control. See `Session.experiment`."""
+
+    session: Any
+    table: str
+    arm: str
+    outcome: str
+    epsilon: Fraction  # of all looks together
+    looks: int
+    control: Key | None  # None: the first arm
+    confidence: Fraction
+    arms: int = 2
+
+    @property
+    def question(self) -> str:
+        """The question of each look."""
+        arm, outcome, table = map(_quote, (self.arm, self.outcome, self.table))
+        return (
+            f"SELECT {arm}, COUNT({outcome}) AS n, AVG({outcome}) AS mean FROM {table} "
+            f"GROUP BY {arm}"
+        )
+
+    @property
+    def each_epsilon(self) -> Fraction:
+        """The epsilon of one look."""
+        return self.epsilon / self.looks
+
+    def power(self, *, baseline: float, effect: float, units: int) -> Power:
+        """The chance that one look at `units` units in each arm finds a change of a share from
+        `baseline` to `baseline + effect`."""
+        plain, noise = self._errors(baseline, effect, units)
+        return Power(self._chance(effect, plain + noise), self._chance(effect, plain))
+
+    def units_needed(self, *, baseline: float, effect: float, power: float = 0.8) -> Power:
+        """How many units in each arm one look needs to find the change with this chance."""
+
+        def least(private: bool) -> int:
+            low, high = 1, _MOST_UNITS
+            while low < high:
+                middle = (low + high) // 2
+                found = self.power(baseline=baseline, effect=effect, units=middle)
+                enough = (found.private if private else found.plain) >= power
+                low, high = (low, middle) if enough else (middle + 1, high)
+            return low
+
+        return Power(least(True), least(False))
+
+    def run(self) -> Report:
+        """The only look of an experiment that was planned with one."""
+        if self.looks != 1:
+            raise InvalidParameter(
+                f"This experiment has {self.looks} looks. Write `with experiment.reserve() as "
+                "looks:` and `looks.next()`, so that they are charged once."
+            )
+        self._check()
+        return self._report(self.session.sql(self.question, epsilon=self.epsilon))
+
+    @contextmanager
+    def reserve(self) -> Iterator["Looks"]:
+        """Charges all looks at once; `next()` is the next one."""
+        self._check()
+        with self.session.reserve_run(PureLoss(self.epsilon), tables=[self.table]) as run:
+            yield Looks(self, run)
+
+    def _check(self) -> None:
+        """Refuses before the charge what could not be reported after it."""
+        plan = self.session.plan(self.question, epsilon=self.each_epsilon)
+        refuse_several_rows(plan)
+        keys = plan.keys[0].values
+        if keys is None or len(keys) < 2:
+            raise InvalidParameter(
+                f"The arms of an experiment are public. Declare two or more keys of {self.arm} "
+                "in the policy."
+            )
+        find_group(tuple(keys), keys[0] if self.control is None else self.control)
+
+    def _report(self, release: Release) -> Report:
+        found = read(release, "mean", "n")
+        assert isinstance(found, GroupMeans)
+        control = found.groups[0] if self.control is None else self.control
+        arms = tuple(key for key in found.groups if key != control)
+        each = 1 - (1 - self.confidence) / (self.looks * len(arms))
+        effects = (contrast(found, {key: 1, control: -1}, confidence=each) for key in arms)
+        return Report(release, arms, tuple(effects))
+
+    def _errors(self, baseline: float, effect: float, units: int) -> tuple[float, float]:
+        """The variance of a difference of shares: from sampling, and from noise."""
+        shares = (baseline, baseline + effect)
+        if not all(0 <= share <= 1 for share in shares) or effect == 0:
+            raise InvalidParameter(
+                "`baseline` and `baseline + effect` must be shares between 0 and 1, and the "
+                f"effect not 0. Found {baseline} and {effect}."
+            )
+        spread = moments(Laplace(epsilon=self.each_epsilon).noise())[0]
+        plain = math.fsum(p * (1 - p) / units for p in shares)
+        noise = math.fsum(((1 - p) ** 2 + p**2) * spread / units**2 for p in shares)
+        return plain, noise
+
+    def _chance(self, effect: float, variance: float) -> float:
+        allowed = float(1 - self.confidence) / (self.looks * (self.arms - 1))
+        needed = NormalDist().inv_cdf(1 - allowed / 2)
+        if variance == 0:
+            return 1.0
+        return NormalDist().cdf(abs(effect) / math.sqrt(variance) - needed)
+
+
+class Looks:
+    """The looks of a reserved experiment, one after the other."""
+
+    def __init__(self, experiment: Experiment, run: Any) -> None:
+        self._experiment, self._run = experiment, run
+        self._taken = 0
+
+    def next(self) -> Report:
+        """The next look, with fresh noise."""
+        if self._taken >= self._experiment.looks:
+            raise UsedUp(f"All {self._experiment.looks} looks of this experiment were taken.")
+        self._taken += 1
+        question, epsilon = self._experiment.question, self._experiment.each_epsilon
+        return self._experiment._report(self._run.sql(question, epsilon=epsilon))
+
+
+def plan_experiment(
+    session: Any,
+    table: str,
+    *,
+    arm: str,
+    outcome: str,
+    epsilon: Number,
+    looks: int = 1,
+    arms: int = 2,
+    control: Key | None = None,
+    confidence: Number = 0.95,
+) -> Experiment:
+    """Implements `Session.experiment`."""
+    for name, number, least in (("looks", looks, 1), ("arms", arms, 2)):
+        if type(number) is not int or number < least:
+            raise InvalidParameter(
+                f"`{name}` must be a whole number, {least} or more. Found {number!r}."
+            )
+    charge = positive(epsilon, "epsilon")
+    level = confidence_level(confidence)
+    return Experiment(session, table, arm, outcome, charge, looks, control, level, arms)
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

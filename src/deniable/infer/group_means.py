@@ -1,0 +1,146 @@
+"""A release read as means of groups: a noisy sum over a noisy number of rows, in each group.
+
+The plan says which noisy integers an answer was computed from, and the exact law of their
+noise. So a mean and the number of its rows, both released, give back the noisy sum, and how its
+noise goes together with that of the number. A share is the mean of zeros and ones.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.noise.additive import Noise
+from deniable.query.margins.noise_quantiles import fixed_margin, moments, spread_quantile
+
+Floats: TypeAlias = NDArray[np.float64]
+Key: TypeAlias = Any  # the value of a group's key, or a tuple of several
+
+_LATTICE_STEP = 0.6  # how much of a step a discrete quantile may be above a smooth one
+
+
+@dataclass(frozen=True, slots=True)
+class NoisePart:
+    """One noisy integer, and how often it counts in the sum and in the number of rows."""
+
+    noise: Noise
+    above: Fraction
+    below: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Variances:
+    """The released variance of one row's value in each group, with its margins.
+
+    The tails of the noise are log-concave, so an interval at 1 - a, made t times as wide, fails
+    with a chance of at most a**t.
+    """
+
+    values: Floats
+    margins: Floats
+    confidence: Fraction  # of the margins
+    rooted: bool = False  # whether they are standard deviations
+
+    def most(self, chance: Fraction) -> Floats:
+        """Upper limits, which fail with at most this chance.
+
+        >>> Variances(np.array([4.0]), np.array([1.0]), Fraction(9, 10)).most(Fraction(1, 100))
+        array([6.])
+        """
+        times = math.log(chance) / math.log(1 - self.confidence)
+        limits = self.values + max(times, 1.0) * self.margins
+        return limits**2 if self.rooted else limits
+
+    def at(self, place: int) -> "Variances":
+        """Those of one group."""
+        return replace(
+            self,
+            values=self.values[place : place + 1],
+            margins=self.margins[place : place + 1],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMeans:
+    """The mean of a bounded value in each group, as it was released.
+
+    >>> from deniable.mechanisms import Laplace
+    >>> noise = Laplace(epsilon=1).noise()
+    >>> parts = (NoisePart(noise, Fraction(1), Fraction(1)), NoisePart(noise, 0, Fraction(1)))
+    >>> wards = GroupMeans(("A",), np.array([40.0]), np.array([100.0]), parts, "share of sick")
+    >>> wards.values.tolist(), [end.tolist() for end in wards.row_limits(Fraction(1, 1000))]
+    ([0.4], [[92.0], [108.0]])
+    """
+
+    groups: tuple[Key, ...]
+    above: Floats  # noisy sums
+    below: Floats  # noisy numbers of rows
+    parts: tuple[NoisePart, ...]
+    what: str
+    low: float = 0.0  # public limits of one row's value
+    high: float = 1.0
+    variance: Variances | None = None  # of one row's value
+    sampled: float = 0.0  # the share of the population that was sampled
+
+    @property
+    def values(self) -> Floats:
+        """The noisy means, cut to the public limits; the middle if nothing is known."""
+        with np.errstate(all="ignore"):
+            ratio = self.above / self.below
+        middle = (self.low + self.high) / 2
+        return np.where(self.below > 0, np.clip(ratio, self.low, self.high), middle)
+
+    def row_limits(self, chance: Fraction) -> tuple[Floats, Floats]:
+        """The fewest and most rows of each group; either fails with at most this chance."""
+        weights = {str(i): part.below for i, part in enumerate(self.parts) if part.below}
+        noises = {str(i): part.noise for i, part in enumerate(self.parts)}
+        margin = fixed_margin(weights, noises, 1 - 2 * chance)
+        fewest, most = np.floor(self.below - margin), np.ceil(self.below + margin)
+        return np.maximum(fewest, 1.0), np.maximum(most, 1.0)
+
+    def at(self, place: int) -> "GroupMeans":
+        """One group by itself."""
+        return replace(
+            self,
+            groups=(self.groups[place],),
+            above=self.above[place : place + 1],
+            below=self.below[place : place + 1],
+            variance=None if self.variance is None else self.variance.at(place),
+        )
+
+    def place_of(self, group: Key) -> int:
+        """The place of a group by its key; a tuple if there are several keys."""
+        return find_group(self.groups, group)
+
+    def noise_quantile(self, r: Floats, confidence: Fraction) -> Floats:
+        """How far the noise may move (noisy sum) - r * (noisy number of rows)."""
+        variance, fourth, step = (np.zeros_like(r) for _ in range(3))
+        for part in self.parts:
+            spread, cumulant = moments(part.noise)
+            weight = np.abs(float(part.above) - r * float(part.below))
+            variance = variance + weight**2 * spread
+            fourth = fourth + weight**4 * cumulant
+            step = np.maximum(step, weight)
+        return spread_quantile(variance, fourth, confidence) + _LATTICE_STEP * step
+
+
+def find_group(groups: tuple[Key, ...], group: Key) -> int:
+    """The place of a group by its key.
+
+    >>> find_group(("A", "B"), "B")
+    1
+    """
+    if isinstance(group, list):
+        group = tuple(group)
+    for place, found in enumerate(groups):
+        if type(found) is type(group) and found == group:
+            return place
+    known = ", ".join(repr(key) for key in groups[:8])
+    raise InvalidParameter(
+        f"The release has no group {group!r}. Its groups are {known}"
+        f"{', ...' if len(groups) > 8 else ''}. Write a tuple if there are several keys."
+    )

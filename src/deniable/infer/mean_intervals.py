@@ -1,0 +1,175 @@
+"""Intervals of means and shares: what the noise leaves open, what sampling does, and both.
+
+Let N and D be the noisy sum and number of rows. For the right mean r of the population,
+T(r) = N - r D has two independent parts: the sum of (x - r) over the sampled rows, and the
+noise of N - r D, whose law is known. So r belongs to the interval if T(r) is no further from 0
+than both may take it (Fieller's set, with the sampling error at r, as in Wilson's interval).
+Each part has its own quantile; their squares are added, and so are those of the parts of a sum
+of groups (`combine_ends`). That is exact for normal parts, and a little too wide for Laplace
+noise.
+
+The number of rows is not known. The sampling error is taken at the largest number that is
+within the noise of D, with a chance of 0.1 % to be above it (at 95 % confidence). That chance
+is taken from the confidence (Berger and Boos 1994). Without a released variance, a value
+between L and H counts as if it were always L or H. No other value with that mean varies more,
+and its law is binomial, also where the outcome is rare.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.infer.group_means import GroupMeans
+from deniable.query.margins import ratios
+from deniable.query.margins.linear_forms import LinearForm, RatioForm
+
+Floats: TypeAlias = NDArray[np.float64]
+Ends: TypeAlias = tuple[Floats, Floats]
+
+_HALVINGS = 32
+_UNKNOWN = Fraction(1, 50)  # of 1 - confidence: for the number of rows, and for the variance
+
+
+def population_ends(means: GroupMeans, confidence: Fraction) -> Ends:
+    """Ends that cover the population's means, noise and sampling together.
+
+    >>> from deniable.infer.group_means import NoisePart
+    >>> from deniable.mechanisms import Laplace
+    >>> noise = Laplace(epsilon=1).noise()
+    >>> parts = (NoisePart(noise, Fraction(1), Fraction(1)), NoisePart(noise, 0, Fraction(1)))
+    >>> ward = GroupMeans(("A",), np.array([40.0]), np.array([100.0]), parts, "share")
+    >>> [float(end.round(2)[0]) for end in population_ends(ward, Fraction(19, 20))]
+    [0.3, 0.51]
+    """
+
+    def holds(r: Floats) -> NDArray[np.bool_]:
+        return covers(means, r, confidence)
+
+    return _search(holds, means)
+
+
+def covers(means: GroupMeans, r: Floats, confidence: Fraction) -> NDArray[np.bool_]:
+    """Whether the interval at this confidence holds the mean r, in each group."""
+    chance = (1 - confidence) * _UNKNOWN
+    unknown = chance * (1 if means.variance is None else 2)
+    down, up = _sampling_quantiles(means, r, (1 - confidence - unknown) / 2, chance)
+    noise = means.noise_quantile(r, confidence + unknown)
+    off = means.above - r * means.below
+    return (off <= np.hypot(up, noise)) & (off >= -np.hypot(down, noise))
+
+
+def sampling_ends(means: GroupMeans, confidence: Fraction) -> Ends:
+    """Ends for the sampling error alone, as if the numbers had no noise."""
+    bare = replace(means, above=means.values * means.below, parts=())
+
+    def holds(r: Floats) -> NDArray[np.bool_]:
+        down, up = _sampling_quantiles(bare, r, (1 - confidence) / 2, 1 - confidence)
+        off = bare.above - r * bare.below
+        return (off <= up) & (off >= -down)
+
+    return _search(holds, bare)
+
+
+def noise_ends(means: GroupMeans, confidence: Fraction) -> Ends:
+    """Ends for the noise alone: what the mean of these very rows may be."""
+    names = [f"f{i}" for i in range(len(means.parts))]
+    over = {name: part.above for name, part in zip(names, means.parts, strict=True)}
+    under = {name: part.below for name, part in zip(names, means.parts, strict=True)}
+    noises = {name: part.noise for name, part in zip(names, means.parts, strict=True)}
+    ratio = RatioForm(LinearForm.of(Fraction(0), over), LinearForm.of(Fraction(0), under))
+    weights = np.array([[float(p.above), float(p.below)] for p in means.parts]).T
+    # Any integers with this sum and number of rows will do: only those two are used.
+    integers = np.linalg.pinv(weights) @ np.stack([means.values * means.below, means.below])
+    features = dict(zip(names, integers, strict=True))
+    low, high = ratios.interval(ratio, noises, features, confidence)
+    least, most = _search(lambda r: _within_noise(means, r, confidence), means)
+    # Both are Fieller's set: one by the lattice of the noise, the other also for few rows.
+    low = np.where(np.isfinite(low), np.clip(np.maximum(low, least), None, means.values), least)
+    high = np.where(
+        np.isfinite(high), np.clip(np.minimum(high, most), means.values, None), most
+    )
+    return low, high
+
+
+def _within_noise(means: GroupMeans, r: Floats, confidence: Fraction) -> NDArray[np.bool_]:
+    off = means.above - r * means.below
+    return np.asarray(np.abs(off) <= means.noise_quantile(r, confidence))
+
+
+def combine_ends(
+    weights: Sequence[float], values: Floats, low: Floats, high: Floats
+) -> tuple[float, float]:
+    """Ends for the sum of weights * values, from the ends of each value.
+
+    The distances from the values to their own ends are added in squares (Zou and Donner 2008:
+    the variance is recovered from the interval).
+
+    >>> ends = np.array([0.1, 0.2]), np.array([0.3, 0.6])
+    >>> low, high = combine_ends([1, -1], np.array([0.2, 0.4]), *ends)
+    >>> round(low, 3), round(high, 3)
+    (-0.424, 0.024)
+    """
+    w = np.asarray(weights, dtype=np.float64)
+    middle = float(w @ values)
+    down = np.where(w > 0, w * (values - low), w * (values - high))
+    up = np.where(w > 0, w * (high - values), w * (low - values))
+    return middle - float(np.hypot.reduce(down)), middle + float(np.hypot.reduce(up))
+
+
+def _sampling_quantiles(means: GroupMeans, r: Floats, tail: Fraction, chance: Fraction) -> Ends:
+    """How far the sum of (x - r) over the rows may fall, and rise, by sampling."""
+    fewest, rows = _row_limits(means, chance)
+    width = means.high - means.low
+    left = np.sqrt(1 - means.sampled)
+    p = np.clip((r - means.low) / width, 0.0, 1.0)
+    if means.variance is None:
+        down, up = _binomial_quantiles(rows, p, float(tail))
+        return left * width * down, left * width * up
+    variance = np.minimum(means.variance.most(chance), p * (1 - p) * width**2)
+    half = left * _student(tail, fewest) * np.sqrt(rows * variance)
+    return half, half
+
+
+def _binomial_quantiles(rows: Floats, p: Floats, tail: float) -> Ends:
+    """How far a binomial number may be below and above its mean; without noise the interval is
+    that of Clopper and Pearson. It is smooth between whole numbers, so that ends exist."""
+    from scipy.special import bdtrik
+
+    inside = (p > 0) & (p < 1)
+    chance = np.where(inside, p, 0.5)
+    down = p * rows - bdtrik(tail, rows, chance)
+    up = np.minimum(bdtrik(1 - tail, rows, chance) + 1, rows) - p * rows
+    return np.where(inside, np.maximum(down, 0), 0), np.where(inside, np.maximum(up, 0), 0)
+
+
+def _row_limits(means: GroupMeans, chance: Fraction) -> Ends:
+    if means.parts:
+        return means.row_limits(chance)
+    rows = np.maximum(means.below, 1.0)
+    return rows, rows
+
+
+def _student(tail: Fraction, rows: Floats) -> Floats:
+    """Student's quantile, with one degree of freedom less than there are rows."""
+    from scipy.special import stdtrit
+
+    return np.asarray(stdtrit(np.maximum(rows - 1, 1.0), 1 - float(tail)))
+
+
+def _search(holds: Callable[[Floats], NDArray[np.bool_]], means: GroupMeans) -> Ends:
+    """Both ends of the means that are covered, from the released one outwards."""
+    middle = means.values
+    ends = []
+    for limit in (means.low, means.high):
+        inner, outer = middle.copy(), np.full_like(middle, limit)
+        whole = holds(outer)
+        for _ in range(_HALVINGS):
+            between = (inner + outer) / 2
+            inside = holds(between)
+            inner, outer = np.where(inside, between, inner), np.where(inside, outer, between)
+        ends.append(np.where(whole | (means.below <= 0), limit, outer))
+    return ends[0], ends[1]

@@ -1,0 +1,108 @@
+"""Tests of means by their intervals: that two differ, and that they hardly differ.
+
+A mean is tested by whether the interval at level 1 - p excludes the hypothesis. The p-value is
+the least of a ladder of levels at which it does, so it is an upper limit. Equivalence is shown
+if the interval at 1 - 2 p lies within the limits: two one-sided tests (Schuirmann 1987).
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import Number, rational
+from deniable.infer.comparisons import LADDER, contrast, variance_notes
+from deniable.infer.group_means import GroupMeans, Key
+from deniable.infer.inferred import Ends
+from deniable.infer.mean_intervals import combine_ends, population_ends
+from deniable.infer.readings import GroupAmounts, read
+from deniable.infer.significance import Significance
+from deniable.release.session.release import Release
+
+
+def t_test(
+    release: Release,
+    first: Key,
+    second: Key,
+    *,
+    value: str | None = None,
+    rows: str | None = None,
+) -> Significance:
+    """Tests whether two groups have the same mean in the population.
+
+    With the released standard deviation the test is Welch's, with the noise in its error.
+
+    >>> import deniable as dp
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"ward": ["A", "B"] * 1000, "cost": [50.0, 40.0, 30.0, 20.0] * 500})
+    >>> visits = dp.protect(
+    ...     rows, bounds={"cost": (0, 100)}, keys={"ward": ["A", "B"]}, epsilon=1
+    ... )
+    >>> text = "SELECT ward, COUNT(cost) AS n, AVG(cost) AS m, STDDEV(cost) AS d FROM data"
+    >>> dp.infer.t_test(visits.sql(f"{text} GROUP BY ward", epsilon=1), "A", "B").rejects()
+    True
+    """
+    means = _means(read(release, value, rows))
+    found = contrast(means, {first: 1, second: -1})
+    name = f"{means.what} is the same in {first} and {second}"
+    p = 1.0 if found.p_value is None else found.p_value
+    return Significance(name, found.value, p, notes=found.notes)
+
+
+def equivalence_test(
+    release: Release,
+    first: Key,
+    second: Key,
+    *,
+    within: Number,
+    value: str | None = None,
+    rows: str | None = None,
+) -> Significance:
+    """Tests whether two groups' means or shares differ by `within` or more.
+
+    A small p-value says that they differ by less.
+
+    >>> import deniable as dp
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"ward": ["A", "B"] * 4000, "sick": [1, 1, 0, 0] * 2000})
+    >>> visits = dp.protect(rows, bounds={"sick": (0, 1)}, keys={"ward": ["A", "B"]}, epsilon=1)
+    >>> question = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS share FROM data GROUP BY ward"
+    >>> release = visits.sql(question, epsilon=1)
+    >>> dp.infer.equivalence_test(release, "A", "B", within=0.1).rejects()
+    True
+    """
+    limit = float(rational(within, "within"))
+    if limit <= 0:
+        raise InvalidParameter(f"`within` must be positive. Found {within}.")
+    means = _means(read(release, value, rows))
+    pair = [means.at(means.place_of(key)) for key in (first, second)]
+
+    def ends(confidence: Fraction) -> Ends:
+        both = [population_ends(group, confidence) for group in pair]
+        low, high = (np.concatenate([one[i] for one in both]) for i in (0, 1))
+        values = np.concatenate([group.values for group in pair])
+        return combine_ends([1, -1], values, low, high)
+
+    difference = float(pair[0].values[0] - pair[1].values[0])
+    name = f"{means.what} of {first} and {second} differ by {limit:g} or more"
+    return Significance(name, difference, _inside_p(ends, limit), notes=variance_notes(means))
+
+
+def _inside_p(ends: Callable[[Fraction], Ends], limit: float) -> float:
+    p = 1.0
+    for level in LADDER[1:]:
+        low, high = ends(1 - 2 * level)
+        if low <= -limit or high >= limit:
+            break
+        p = float(level)
+    return p
+
+
+def _means(found: GroupMeans | GroupAmounts) -> GroupMeans:
+    if isinstance(found, GroupAmounts):
+        raise InvalidParameter(
+            "This test needs means or shares. Ask for AVG(x) with COUNT(x) beside it, or name "
+            "the count that a count is a part of with `rows`."
+        )
+    return found

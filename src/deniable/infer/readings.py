@@ -1,0 +1,220 @@
+"""Reads a release as means, shares or amounts of its groups, with the law of their noise.
+
+Only released numbers and the plan are read. What would make an interval wrong is refused here:
+groups that the noise chose, and several rows of one person that are taken for independent ones.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidParameter
+from deniable.infer.group_means import GroupMeans, Key, NoisePart, Variances
+from deniable.mechanisms.noise.additive import Noise
+from deniable.query.margins.chosen_rows import chooses_rows
+from deniable.query.margins.formula_parts import spread_inside
+from deniable.query.margins.linear_forms import LinearForm, RatioForm, form
+from deniable.query.margins.margins import noise_of_features
+from deniable.query.plan.plan import KeyColumn, Output, Plan
+from deniable.release.answer.answer_table import column_names
+from deniable.release.session.release import Release
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAmounts:
+    """A count or sum in each group, and the noise in it."""
+
+    groups: tuple[Key, ...]
+    values: Floats
+    weights: Mapping[str, Fraction]
+    noises: Mapping[str, Noise]
+    what: str
+    count: bool
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise in each number."""
+        from deniable.query.margins.noise_quantiles import moments
+
+        parts = ((float(w), self.noises[name]) for name, w in self.weights.items())
+        return math.fsum(w**2 * moments(noise)[0] for w, noise in parts)
+
+
+def read(
+    release: Release, value: str | None, rows: str | None, *, sampling: bool = True
+) -> GroupMeans | GroupAmounts:
+    """The column `value` of a release: a mean or share if its number of rows is released too.
+
+    `rows` names the column that counts the rows that the mean is over; then `value` may be a
+    count of some of them. With `sampling` several rows of one person are refused.
+    """
+    if not isinstance(release, Release):
+        raise InvalidParameter(f"This needs a Release; got {type(release).__name__}.")
+    _refuse_chosen_groups(release.plan)
+    column = value if value is not None else _only_value(release, rows)
+    shape = _form_of(release, column)
+    if isinstance(shape, RatioForm):
+        counted = rows if rows is not None else _count_below(release, column, shape.below)
+        means = _read_means(release, column, shape, counted)
+    elif rows is not None:
+        below = _linear(release, rows)
+        means = _read_means(release, column, RatioForm(shape, below), rows)
+    else:
+        return _read_amounts(release, column, shape)
+    if sampling:
+        refuse_several_rows(release.plan)
+    return means
+
+
+def refuse_several_rows(plan: Plan) -> None:
+    """Several rows of a person are alike, so they say less than as many persons do."""
+    most = plan.max_groups_per_unit * plan.max_rows_per_unit_per_group
+    if plan.max_rows_per_unit is not None:
+        most = min(most, plan.max_rows_per_unit)
+    if most > 1:
+        raise InvalidParameter(
+            f"One {plan.unit or 'unit'} may have {most} rows in this release, so its rows are "
+            "no independent draws, and their sampling error is not known. Limit it to one row "
+            "(max_rows_per_unit_per_group=1, max_groups_per_unit=1), or ask for the error of "
+            "the noise alone with sampling=False."
+        )
+
+
+def _refuse_chosen_groups(plan: Plan) -> None:
+    if chooses_rows(plan.having, plan.order, plan.limit):
+        raise InvalidParameter(
+            "HAVING or LIMIT chose the groups of this release by their noisy numbers, so what "
+            "is shown is no fair sample of its noise. Ask without it, and choose afterwards."
+        )
+
+
+def _only_value(release: Release, rows: str | None) -> str:
+    """The one column that can be meant: a mean before a count."""
+    names = [name for name in release.answer.margins if name != rows]
+    means = [name for name in mean_columns(release) if name != rows]
+    for candidates in (means, names):
+        if len(candidates) == 1:
+            return candidates[0]
+    raise InvalidParameter(
+        f"Say which column is meant, for example value={(means or names or ['n'])[0]!r}. The "
+        f"release has {', '.join(names) or 'no number'}."
+    )
+
+
+def _output(release: Release, column: str) -> Output:
+    for (name, margin), output in zip(
+        column_names(release.plan), release.plan.outputs, strict=True
+    ):
+        if name == column and margin is not None:
+            return output
+    known = ", ".join(release.answer.margins)
+    raise InvalidParameter(f"The release has no noisy number {column!r}. It has {known}.")
+
+
+def _form_of(release: Release, column: str) -> LinearForm | RatioForm:
+    shape = form(_output(release, column).node)
+    if shape is None:
+        raise InvalidParameter(
+            f"{column} is neither a count, a sum, a mean nor a share: the law of its noise is "
+            "not known here. Ask for COUNT, SUM, AVG or a share."
+        )
+    parts = (shape.above, shape.below) if isinstance(shape, RatioForm) else (shape,)
+    if release.plan.thresholding is not None and any("units" in dict(p.weights) for p in parts):
+        raise InvalidParameter(
+            f"The noise of {column} also decided which groups are shown, so among the shown "
+            "ones it is too high on average. Use COUNT(*), whose noise is its own."
+        )
+    return shape
+
+
+def _linear(release: Release, column: str) -> LinearForm:
+    shape = _form_of(release, column)
+    if not isinstance(shape, LinearForm) or not _output(release, column).count:
+        raise InvalidParameter(f"rows={column!r} must be a count, such as COUNT(*) AS n.")
+    return shape
+
+
+def _count_below(release: Release, column: str, below: LinearForm) -> str:
+    """The released count that a mean was divided by."""
+    for name in release.answer.margins:
+        output = _output(release, name)
+        if output.count and form(output.node) == below:
+            return name
+    inner = _output(release, column).about.removeprefix("AVG(").removesuffix(")")
+    raise InvalidParameter(
+        f"How many rows {column} is the mean of was not released, so its sampling error is not "
+        f"known. Ask for COUNT({inner}) beside it: in one question it costs nothing more."
+    )
+
+
+def _read_means(release: Release, column: str, shape: RatioForm, rows: str) -> GroupMeans:
+    below = _linear(release, rows)
+    output = _output(release, column)
+    counted = _numbers(release, rows)
+    ratio = isinstance(form(output.node), RatioForm)
+    shown = _numbers(release, column)
+    above = np.where(counted > 0, shown * counted, 0.0) if ratio else shown
+    noises = noise_of_features(release.plan.blocks, release.plan.thresholding)
+    over, under = dict(shape.above.weights), dict(below.weights)
+    names = sorted({*over, *under})
+    none = Fraction(0)
+    parts = tuple(NoisePart(noises[n], over.get(n, none), under.get(n, none)) for n in names)
+    known = ratio and output.low is not None and output.high is not None
+    low, high = (float(output.low), float(output.high)) if known else (0.0, 1.0)  # type: ignore[arg-type]
+    variance = _variance(release, below) if known else None
+    what = output.about if ratio else f"{column} / {rows}"
+    groups = _groups(release)
+    return GroupMeans(groups, above, counted, parts, what, low, high, variance)
+
+
+def _read_amounts(release: Release, column: str, shape: LinearForm) -> GroupAmounts:
+    noises = noise_of_features(release.plan.blocks, release.plan.thresholding)
+    output = _output(release, column)
+    values = _numbers(release, column)
+    weights = dict(shape.weights)
+    return GroupAmounts(
+        _groups(release), values, weights, noises, output.about, count=output.count
+    )
+
+
+def _variance(release: Release, below: LinearForm) -> Variances | None:
+    for name, margin in release.answer.margins.items():
+        spread, rooted = spread_inside(_output(release, name).node)
+        if spread is not None and spread.count == below:
+            found, half = _numbers(release, name), _numbers(release, margin)
+            return Variances(found, half, release.plan.confidence, rooted)
+    return None
+
+
+def _numbers(release: Release, column: str) -> Floats:
+    numbers = release.answer.table[column].to_pylist()
+    return np.array([math.nan if n is None else float(n) for n in numbers])
+
+
+def _groups(release: Release) -> tuple[Key, ...]:
+    """The keys of each row; of one key the value itself, of several a tuple."""
+    pairs = zip(column_names(release.plan), release.plan.outputs, strict=True)
+    names = [name for (name, _), output in pairs if isinstance(output.node, KeyColumn)]
+    columns = [release.answer.table[name].to_pylist() for name in names]
+    if len(columns) == 1:
+        return tuple(columns[0])
+    return tuple(zip(*columns, strict=True)) if columns else ((),) * len(release)
+
+
+def mean_columns(release: Release) -> tuple[str, ...]:
+    """The columns that are means or shares."""
+    names = release.answer.margins
+    return tuple(n for n in names if isinstance(form(_output(release, n).node), RatioForm))
+
+
+def group_columns(release: Release) -> tuple[str, ...]:
+    """The names of the columns that hold keys."""
+    pairs = zip(column_names(release.plan), release.plan.outputs, strict=True)
+    return tuple(name for (name, _), output in pairs if isinstance(output.node, KeyColumn))

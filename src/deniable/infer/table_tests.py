@@ -1,0 +1,205 @@
+"""Chi-square tests of a table of noisy counts: of independence, and of fit.
+
+The statistic is Pearson's with the noise in the denominator: the sum of (count - expected)**2 /
+(expected + variance of the noise). What independence leaves open are the shares of the rows and
+columns and the number of rows: the p-value is the largest over an interval of each
+(`worst_case`). Of fit, only the number of rows is open.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidParameter
+from deniable.infer.group_means import GroupMeans, NoisePart
+from deniable.infer.mean_intervals import population_ends
+from deniable.infer.readings import GroupAmounts, group_columns, read, refuse_several_rows
+from deniable.infer.significance import Significance
+from deniable.infer.worst_case import SET_CHANCE, draw_noise, worst_p
+from deniable.mechanisms.noise.additive import Noise
+from deniable.query.margins.noise_quantiles import fixed_margin
+from deniable.release.session.release import Release
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+def independence_test(release: Release, *, value: str | None = None) -> Significance:
+    """Tests whether the two keys of a release of counts are independent in the population.
+
+    >>> import deniable as dp
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"ward": ["A", "B"] * 400, "sick": ["yes", "no", "yes", "yes"] * 200})
+    >>> keys = {"ward": ["A", "B"], "sick": ["yes", "no"]}
+    >>> visits = dp.protect(rows, keys=keys, epsilon=1)
+    >>> question = "SELECT ward, sick, COUNT(*) AS n FROM data GROUP BY ward, sick"
+    >>> dp.infer.independence_test(visits.sql(question, epsilon=1)).rejects()
+    True
+    """
+    counts = read_counts(release, value)
+    names = group_columns(release)
+    table = as_table(counts, release)
+    statistic, p = independence_p(table, counts)
+    return Significance(f"{names[0]} and {names[1]} are independent", statistic, p)
+
+
+def fit_test(
+    release: Release, shares: Sequence[float], *, value: str | None = None
+) -> Significance:
+    """Tests whether the groups have these shares in the population, in the release's order.
+
+    >>> import deniable as dp
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"ward": ["A", "B", "B", "B"] * 100})
+    >>> visits = dp.protect(rows, keys={"ward": ["A", "B"]}, epsilon=1)
+    >>> counts = visits.sql("SELECT ward, COUNT(*) AS n FROM data GROUP BY ward", epsilon=1)
+    >>> dp.infer.fit_test(counts, [0.5, 0.5]).rejects()
+    True
+    """
+    counts = read_counts(release, value)
+    expected = np.asarray(shares, dtype=np.float64)
+    if expected.shape != counts.values.shape or (expected < 0).any():
+        raise InvalidParameter(f"Give one share for each of the {len(counts.groups)} groups.")
+    if not np.isclose(expected.sum(), 1.0):
+        raise InvalidParameter(
+            f"The shares must add up to 1. They add up to {expected.sum():g}."
+        )
+    statistic, p = fit_p(counts, expected / expected.sum())
+    return Significance(f"{counts.what} has the given shares", statistic, p)
+
+
+def read_counts(release: Release, value: str | None) -> GroupAmounts:
+    """The counts of a release whose groups are all shown and share no person."""
+    counts = read(release, value, None)
+    if not isinstance(counts, GroupAmounts) or not counts.count:
+        raise InvalidParameter("This test needs counts, such as COUNT(*) AS n.")
+    if release.plan.thresholding is not None:
+        raise InvalidParameter(
+            "The groups of this release were found in the data, so groups may be missing from "
+            "it. Declare the keys in the policy, or name them in the question."
+        )
+    refuse_several_rows(release.plan)
+    return counts
+
+
+def as_table(counts: GroupAmounts, release: Release) -> Floats:
+    """The counts of two keys as a table."""
+    names = group_columns(release)
+    if len(names) != 2:
+        raise InvalidParameter(
+            f"This test needs a release that is grouped by two keys. It has {len(names)}."
+        )
+    sides = [list(dict.fromkeys(key[i] for key in counts.groups)) for i in (0, 1)]
+    table = np.full((len(sides[0]), len(sides[1])), np.nan)
+    for key, number in zip(counts.groups, counts.values, strict=True):
+        table[sides[0].index(key[0]), sides[1].index(key[1])] = number
+    if np.isnan(table).any() or min(table.shape) < 2:
+        raise InvalidParameter(
+            "This test needs every combination of two or more values of each key."
+        )
+    return table
+
+
+def independence_p(table: Floats, counts: GroupAmounts) -> tuple[float, float]:
+    """The statistic of independence, and the largest p-value over the unknown margins."""
+    variance = counts.variance
+    observed = float(_independence(table[None], variance)[0])
+
+    def simulate(
+        point: tuple[Floats, Floats, int], rng: np.random.Generator, many: int
+    ) -> Floats:
+        rows, columns, total = point
+        cells = np.outer(rows, columns).ravel()
+        drawn = draw_counts(counts, cells, total, rng, many)
+        return _independence(drawn.reshape(many, *table.shape), variance)
+
+    return observed, worst_p(observed, simulate, _margin_points(table, counts))
+
+
+def fit_p(counts: GroupAmounts, shares: Floats) -> tuple[float, float]:
+    """The statistic of fit, and the largest p-value over the unknown number of rows."""
+    variance = counts.variance
+
+    def statistic(cells: Floats) -> Floats:
+        total = np.maximum(cells.sum(1, keepdims=True), 1.0)
+        expected = total * shares
+        return np.asarray(((cells - expected) ** 2 / (expected + variance)).sum(1))
+
+    def simulate(total: int, rng: np.random.Generator, many: int) -> Floats:
+        return statistic(draw_counts(counts, shares, total, rng, many))
+
+    observed = float(statistic(counts.values[None])[0])
+    fewest, middle, most = total_limits(counts, SET_CHANCE)
+    return observed, worst_p(observed, simulate, sorted({fewest, middle, most}))
+
+
+def draw_counts(
+    counts: GroupAmounts, cells: Floats, total: int, rng: np.random.Generator, many: int
+) -> Floats:
+    """Simulated releases of a sample of `total` rows that fall into cells with these shares."""
+    drawn = rng.multinomial(total, cells / cells.sum(), many).astype(np.float64)
+    for name, weight in counts.weights.items():
+        drawn += float(weight) * draw_noise(counts.noises[name], rng, drawn.shape)
+    return drawn
+
+
+def total_limits(counts: GroupAmounts, chance: Fraction) -> tuple[int, int, int]:
+    """The fewest rows in all groups together, the likely number, and the most."""
+    weights: dict[str, Fraction] = {}
+    noises: dict[str, Noise] = {}
+    for place in range(len(counts.groups)):
+        weights |= {f"{place} {name}": w for name, w in counts.weights.items()}
+        noises |= {f"{place} {name}": counts.noises[name] for name in counts.weights}
+    half, total = fixed_margin(weights, noises, 1 - chance), float(counts.values.sum())
+    fewest, middle, most = (max(1, round(total + off)) for off in (-half, 0.0, half))
+    return fewest, middle, most
+
+
+def _independence(tables: Floats, variance: float) -> Floats:
+    rows, columns = (np.maximum(tables.sum(axis), 0.5) for axis in (2, 1))
+    total = np.maximum(tables.sum((1, 2)), 1.0)
+    expected = rows[:, :, None] * columns[:, None, :] / total[:, None, None]
+    return np.asarray(((tables - expected) ** 2 / (expected + variance)).sum((1, 2)))
+
+
+def _margin_points(table: Floats, counts: GroupAmounts) -> list[tuple[Floats, Floats, int]]:
+    """Margins from their intervals: in the middle, and with each share at either end."""
+    each = SET_CHANCE / (2 * sum(table.shape))
+    fewest, middle, most = total_limits(counts, SET_CHANCE / 2)
+    rows, columns = (_side_points(table.sum(axis), table.size, counts, each) for axis in (1, 0))
+    totals = (middle, fewest, most) if fewest < most else (middle,)
+    points = [(row, column, middle) for row in rows for column in columns]
+    corners = [
+        (row, column, total)
+        for row in rows[:3]
+        for column in columns[:3]
+        for total in totals[1:]
+    ]
+    return points + corners
+
+
+def _side_points(
+    sums: Floats, cells: int, counts: GroupAmounts, chance: Fraction
+) -> list[Floats]:
+    """Shares of the rows (or columns): the likely ones, then each at either end."""
+    own = cells // sums.size
+    zero = Fraction(0)
+    parts = tuple(
+        NoisePart(counts.noises[name], weight if place < own else zero, weight)
+        for place in range(cells)
+        for name, weight in counts.weights.items()
+    )
+    total = np.full(sums.size, sums.sum())
+    means = GroupMeans(tuple(range(sums.size)), sums, total, parts, "share")
+    low, high = population_ends(means, 1 - chance)
+    likely = np.clip(means.values, 1e-4, None)
+    points = [likely / likely.sum()]
+    for place in range(sums.size):
+        for end in (low[place], high[place]):
+            share = float(np.clip(end, 1e-4, 1 - 1e-4))
+            rest = np.delete(likely, place)
+            moved = np.insert(rest / rest.sum() * (1 - share), place, share)
+            points.append(moved)
+    return points

@@ -1,0 +1,171 @@
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import norm
+
+import deniable as dp
+from deniable import infer
+from deniable.errors import InvalidParameter
+from deniable.infer.comparisons import contrast
+from tests.infer.simulated import at_most, laplace, released_shares, wrong_differences
+
+LEVEL = Fraction(19, 20)
+SHARES = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS s FROM visits GROUP BY ward"
+
+
+def protect(ward, sick):
+    return dp.protect(
+        pa.table({"ward": ward, "sick": sick}),
+        name="visits",
+        bounds={"sick": (0, 1)},
+        keys={"ward": sorted(set(ward))},
+        epsilon=1000,
+    )
+
+
+@pytest.fixture(scope="module")
+def shares():
+    """A: 400 of 1000, B: 200 of 1000, C: 200 of 1000; hardly any noise."""
+    ward = ["A"] * 1000 + ["B"] * 1000 + ["C"] * 1000
+    sick = ([1] * 400 + [0] * 600) + ([1] * 200 + [0] * 800) * 2
+    return protect(ward, sick).sql(SHARES, epsilon=50)
+
+
+DESIGNS = [
+    (units, epsilon, share)
+    for units in ((50, 50), (50, 1000), (5_000, 5_000))
+    for epsilon in (0.1, 1, 5)
+    for share in (0.02, 0.4)
+]
+
+
+@pytest.mark.one_in(6)
+@pytest.mark.parametrize(("units", "epsilon", "share"), DESIGNS)
+def test_equal_groups_seldom_seem_to_differ(units, epsilon, share, size):
+    """The error of the first kind of the difference of shares."""
+    releases = size(small=200, full=10_000, what="simulated pairs of groups")
+    rng = np.random.default_rng(units[1])
+    groups = [
+        released_shares(rng, units=many, share=share, epsilon=epsilon, releases=releases)
+        for many in units
+    ]
+    assert at_most(wrong_differences(*groups, LEVEL).mean(), releases)
+
+
+def test_noisy_counts_tested_as_if_exact_are_wrong_too_often():
+    """The classic mistake, beside which the error above is to be read."""
+    rng = np.random.default_rng(3)
+    pair = [
+        released_shares(rng, units=300, share=0.4, epsilon=0.1, releases=4_000) for _ in "AB"
+    ]
+    below = [np.maximum(group.below, 1) for group in pair]
+    pooled = sum(group.above for group in pair) / sum(below)
+    spread = np.sqrt(np.clip(pooled * (1 - pooled), 1e-9, 1) * sum(1 / n for n in below))
+    z = (pair[0].above / below[0] - pair[1].above / below[1]) / spread
+    assert (2 * norm.sf(np.abs(z)) < 0.05).mean() > 0.15
+
+
+def test_a_difference_states_both_errors(shares):
+    found = infer.difference(shares, "A", "B")
+    assert found.value == pytest.approx(0.2, abs=0.002)
+    assert found.low == pytest.approx(0.16, abs=0.004)
+    assert found.high == pytest.approx(0.24, abs=0.004)
+    assert found.noise[1] - found.noise[0] < 0.01
+    assert found.p_value == pytest.approx(1e-4)
+    assert "independent draws" in found.target
+    same = infer.difference(shares, "B", "C")
+    assert same.low < 0 < same.high
+    assert same.p_value == 1
+
+
+def test_ratios_and_odds(shares):
+    ratio = infer.ratio(shares, "A", "B")
+    assert ratio.value == pytest.approx(2, abs=0.02)
+    assert ratio.low == pytest.approx(1.73, abs=0.06)
+    assert ratio.high == pytest.approx(2.31, abs=0.08)
+    odds = infer.odds_ratio(shares, "A", "B")
+    assert odds.value == pytest.approx((4 / 6) / (2 / 8), rel=0.02)
+    assert odds.low < 8 / 3 < odds.high
+    assert odds.low == pytest.approx(2.17, abs=0.1)
+
+
+def test_a_ratio_to_nothing_is_not_bounded():
+    release = protect(["A", "B"] * 50, [1, 0] * 50).sql(SHARES, epsilon=50)
+    found = infer.ratio(release, "A", "B")
+    assert found.high == np.inf
+    assert found.low > 5
+    odds = infer.odds_ratio(release, "A", "B")
+    assert odds.high == np.inf
+    assert odds.low > 5
+
+
+def test_all_pairs_hold_together(shares):
+    pairs = infer.all_pairs(shares)
+    assert [pair.what.removeprefix("AVG(sick) of ") for pair in pairs] == [
+        "A less that of B",
+        "A less that of C",
+        "B less that of C",
+    ]
+    alone = infer.all_pairs(shares, correction="none")
+    for corrected, single in zip(pairs, alone, strict=True):
+        assert corrected.confidence == pytest.approx(1 - 0.05 / 3)
+        assert corrected.high - corrected.low > 1.15 * (single.high - single.low)
+    assert pairs[0].p_value == pytest.approx(3e-4)
+    with pytest.raises(InvalidParameter, match="got 'holm'"):
+        infer.all_pairs(shares, correction="holm")
+
+
+def test_a_trend_is_the_slope_over_the_scores(shares):
+    found = infer.trend(shares)
+    assert found.value == pytest.approx(-0.1, abs=0.002)
+    assert found.high < 0
+    assert infer.trend(shares, scores=[0, 10, 20]).value == pytest.approx(found.value / 10)
+    with pytest.raises(InvalidParameter, match="one score for each of the 3 groups"):
+        infer.trend(shares, scores=[1, 1, 1])
+
+
+def test_amounts_have_the_error_of_their_noise_alone(size):
+    text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    release = protect(["A"] * 300 + ["B"] * 100, [0] * 400).sql(text, epsilon=0.2)
+    found = infer.difference(release, "A", "B")
+    assert found.sampling is None
+    assert "these rows" in found.target
+    assert found.interval == found.noise
+    rng = np.random.default_rng(1)
+    off = np.abs(laplace(rng, 0.2, 100_000) - laplace(rng, 0.2, 100_000))
+    half = found.high - found.value
+    assert (off > half).mean() <= 0.053
+    assert (off > half - 1).mean() > 0.047
+
+
+def test_a_ratio_of_counts_is_fiellers():
+    text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    release = protect(["A"] * 300 + ["B"] * 100, [0] * 400).sql(text, epsilon=20)
+    found = infer.ratio(release, "A", "B")
+    assert found.value == pytest.approx(3, abs=0.1)
+    assert found.low <= 3 <= found.high
+    assert found.high - found.low < 0.2
+
+
+def test_what_the_public_range_costs_is_said():
+    rows = pa.table({"ward": ["A", "B"] * 500, "cost": [10.0, 20.0] * 500})
+    visits = dp.protect(
+        rows, name="visits", bounds={"cost": (-5, 100)}, keys={"ward": ["A", "B"]}, epsilon=10
+    )
+    text = "SELECT ward, COUNT(cost) AS n, AVG(cost) AS m FROM visits GROUP BY ward"
+    release = visits.sql(text, epsilon=5)
+    assert "STDDEV(cost) beside AVG(cost)" in infer.difference(release, "A", "B").notes[0]
+    with pytest.raises(InvalidParameter, match="may be as low as -5"):
+        infer.ratio(release, "A", "B")
+    with pytest.raises(InvalidParameter, match="between 0 and 1"):
+        infer.odds_ratio(release, "A", "B")
+
+
+def test_the_p_value_agrees_with_the_interval():
+    rng = np.random.default_rng(8)
+    found = released_shares(rng, units=300, share=0.3, epsilon=0.5, releases=30)
+    for first in range(0, 30, 2):
+        seen = contrast(found, {first: 1, first + 1: -1})
+        assert (seen.p_value <= 0.05) == (seen.low > 0 or seen.high < 0)

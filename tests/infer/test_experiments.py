@@ -1,0 +1,113 @@
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import InvalidParameter
+from tests.infer.simulated import at_most, laplace, released_shares, wrong_differences
+
+
+def protect(bought=(1, 0, 0, 0), arms=("a", "b"), **options):
+    rows = {"id": list(range(4000)), "arm": ["a", "b"] * 2000, "bought": list(bought) * 1000}
+    return dp.protect(
+        pa.table(rows),
+        name="shop",
+        unit="id",
+        bounds={"bought": (0, 1)},
+        keys={"arm": list(arms)},
+        epsilon=2,
+        **options,
+    )
+
+
+def test_one_look_reports_each_arm_less_the_control():
+    trial = protect().experiment("shop", arm="arm", outcome="bought", epsilon=1)
+    report = trial.run()
+    assert report.decided
+    assert report.arms == ("b",)
+    assert report.effects[0].low < -0.5 < report.effects[0].high
+    other = protect().experiment("shop", arm="arm", outcome="bought", epsilon=1, control="b")
+    assert other.run().effects[0].low < 0.5 < other.run().effects[0].high
+
+
+def test_all_looks_are_one_charge():
+    shop = protect(bought=(1, 1, 0, 0))
+    trial = shop.experiment("shop", arm="arm", outcome="bought", epsilon=1, looks=4)
+    with trial.reserve() as looks:
+        assert str(shop.remaining) == "epsilon 1, delta 0"
+        reports = [looks.next() for _ in range(4)]
+        with pytest.raises(dp.UsedUp, match="All 4 looks"):
+            looks.next()
+    assert str(shop.remaining) == "epsilon 1, delta 0"
+    assert not any(report.decided for report in reports)
+    assert {report.effects[0].confidence for report in reports} == {1 - 0.05 / 4}
+    assert len({report.release.answer.table["n"].to_pylist()[0] for report in reports}) > 1
+
+
+def test_several_looks_need_a_reservation():
+    shop = protect()
+    trial = shop.experiment("shop", arm="arm", outcome="bought", epsilon=1, looks=2)
+    with pytest.raises(InvalidParameter, match="has 2 looks"):
+        trial.run()
+    assert str(shop.remaining) == "epsilon 2, delta 0"
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted", "message"),
+    [
+        ({"max_rows_per_unit_per_group": 3}, {}, "One id may have 3 rows"),
+        ({"arms": ("a",)}, {}, "Declare two or more keys of arm"),
+        ({}, {"control": "c"}, "no group 'c'"),
+    ],
+)
+def test_what_cannot_be_reported_is_not_charged(options, wanted, message):
+    shop = protect(**options)
+    trial = shop.experiment("shop", arm="arm", outcome="bought", epsilon=1, **wanted)
+    with pytest.raises(InvalidParameter, match=message):
+        trial.run()
+    with pytest.raises(InvalidParameter, match=message), trial.reserve():
+        pass
+    assert str(shop.remaining) == "epsilon 2, delta 0"
+
+
+def test_planned_power_is_what_simulations_find():
+    trial = protect().experiment("shop", arm="arm", outcome="bought", epsilon=0.1)
+    planned = trial.power(baseline=0.3, effect=0.12, units=400)
+    rng = np.random.default_rng(6)
+    low, high = (
+        released_shares(rng, units=400, share=share, epsilon=0.1, releases=400)
+        for share in (0.3, 0.42)
+    )
+    found = wrong_differences(low, high, Fraction(19, 20)).mean()
+    assert abs(found - planned.private) < 0.12
+    assert planned.private < planned.plain - 0.15
+
+
+def test_many_looks_at_nothing_seldom_decide(size):
+    """Five looks at a growing table, each with a fifth of the error."""
+    trials = size(small=200, full=10_000, what="simulated experiments")
+    rng = np.random.default_rng(9)
+    empty = released_shares(rng, units=1, share=0.3, epsilon=0.2, releases=trials)
+    having = rng.binomial(100, 0.3, (5, 2, trials)).cumsum(0)
+    decided = np.zeros(trials, dtype=bool)
+    for look in range(5):
+        above = (having[look] + laplace(rng, 0.2, (2, trials))).astype(float)
+        others = 100 * (look + 1) - having[look] + laplace(rng, 0.2, (2, trials))
+        seen = [replace(empty, above=above[i], below=above[i] + others[i]) for i in (0, 1)]
+        decided |= wrong_differences(*seen, Fraction(99, 100))
+    assert at_most(decided.mean(), trials)
+
+
+def test_more_units_are_needed_with_noise():
+    trial = protect().experiment("shop", arm="arm", outcome="bought", epsilon=0.05)
+    needed = trial.units_needed(baseline=0.1, effect=0.05)
+    assert needed.private > needed.plain > 600
+    assert trial.power(baseline=0.1, effect=0.05, units=int(needed.private)).private >= 0.8
+    assert str(needed).endswith(f"(without noise {needed.plain:,.4g})")
+    with pytest.raises(InvalidParameter, match="must be shares"):
+        trial.power(baseline=0.99, effect=0.05, units=10)
+    with pytest.raises(InvalidParameter, match="`looks` must be a whole number"):
+        protect().experiment("shop", arm="arm", outcome="bought", epsilon=1, looks=0)

@@ -1,0 +1,154 @@
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.optimize import brentq, linprog
+from scipy.stats import binom
+
+import deniable as dp
+from deniable import infer
+from deniable.errors import InvalidParameter
+from deniable.infer.proportion_tests import binomial_p, two_shares_p
+from deniable.mechanisms import Laplace
+from tests.infer.simulated import at_most, released_shares
+
+
+def most_powerful(rows, null, other, epsilon, level):
+    """The power of the best private test, by linear programming over all tests."""
+    x = np.arange(rows + 1)
+    odds = np.exp(epsilon)
+    rules, limits = [binom.pmf(x, rows, null)], [level]
+    for a, b in [(i, i + 1) for i in range(rows)] + [(i + 1, i) for i in range(rows)]:
+        rule = np.zeros(rows + 1)
+        rule[a], rule[b] = 1, -odds  # f(a) <= odds * f(b)
+        rules.append(rule)
+        limits.append(0)
+        rule = np.zeros(rows + 1)
+        rule[a], rule[b] = odds, -1  # 1 - f(b) <= odds * (1 - f(a))
+        rules.append(rule)
+        limits.append(odds - 1)
+    gain = binom.pmf(x, rows, other)
+    return -linprog(-gain, A_ub=np.array(rules), b_ub=limits, bounds=(0, 1)).fun
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1, 2), Fraction(2)])
+@pytest.mark.parametrize(("rows", "null", "other"), [(12, 0.5, 0.8), (30, 0.1, 0.3)])
+def test_no_private_test_of_one_share_is_more_powerful(epsilon, rows, null, other):
+    """Awan and Slavkovic's test reaches the bound; so must this one."""
+    noises = [Laplace(epsilon=epsilon).noise()]
+
+    def level_at(count):
+        return binomial_p(count, rows, null, noises, "greater", spread=True)
+
+    edge = brentq(lambda count: level_at(count) - 0.05, -400, rows + 400, xtol=1e-10)
+    power = binomial_p(edge, rows, other, noises, "greater", spread=True)
+    assert power == pytest.approx(
+        most_powerful(rows, null, other, float(epsilon), 0.05), abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 5), Fraction(3)])
+def test_the_error_of_the_first_kind_of_one_share_by_enumeration(alternative, epsilon):
+    rows, share, noise = 40, 0.15, Laplace(epsilon=epsilon).noise()
+    outcomes = np.arange(-150, 191)
+    mass = np.array([noise.pmf(int(z), 60)[0] / 2**60 for z in range(-200, 201)])
+    law = np.convolve(binom.pmf(np.arange(rows + 1), rows, share), mass)
+    chance = law[outcomes + 200]
+    p = np.array([binomial_p(y, rows, share, [noise], alternative) for y in outcomes])
+    for level in (0.01, 0.05, 0.2):
+        wrong = chance[p <= level].sum()
+        assert wrong <= level + 1e-9
+        assert wrong > level / 8
+
+
+def test_several_noises_are_added_up():
+    one, two = Laplace(epsilon=1).noise(), Laplace(epsilon=2).noise()
+    rng = np.random.default_rng(2)
+    draws = rng.binomial(50, 0.4, 200_000)
+    for rate in (1, 2):
+        chance = -np.expm1(-rate)
+        draws = draws + rng.geometric(chance, draws.size) - rng.geometric(chance, draws.size)
+    found = binomial_p(27, 50, 0.4, [one, two], "greater")
+    assert found == pytest.approx((draws >= 27).mean(), abs=0.002)
+
+
+DESIGNS = [(60, 0.1, 0.05), (60, 2, 0.05), (600, 0.1, 0.4), (600, 0.5, 0.02), (5000, 1, 0.3)]
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("units", "epsilon", "share"), DESIGNS)
+def test_equal_shares_are_seldom_told_apart(units, epsilon, share, size):
+    releases = size(small=50, full=1_000, what="simulated pairs of shares")
+    rng = np.random.default_rng(units)
+    groups = [
+        released_shares(rng, units=many, share=share, epsilon=epsilon, releases=releases)
+        for many in (units, units // 2)
+    ]
+    wrong = [two_shares_p(groups[0].at(i), groups[1].at(i))[1] <= 0.05 for i in range(releases)]
+    assert at_most(np.mean(wrong), releases)
+
+
+def test_different_shares_are_told_apart():
+    rng = np.random.default_rng(4)
+    low, high = (
+        released_shares(rng, units=500, share=share, epsilon=0.5, releases=20)
+        for share in (0.3, 0.45)
+    )
+    found = [two_shares_p(low.at(i), high.at(i))[1] <= 0.05 for i in range(20)]
+    assert np.mean(found) > 0.8
+
+
+@pytest.fixture(scope="module")
+def visits():
+    rows = {"ward": ["A", "B"] * 300, "sick": [1, 0, 1, 1, 0, 0] * 100}
+    return dp.protect(
+        pa.table(rows),
+        name="visits",
+        bounds={"sick": (0, 1)},
+        keys={"ward": ["A", "B"]},
+        epsilon=1000,
+    )
+
+
+def test_one_share_from_a_release(visits):
+    count = visits.sql("SELECT COUNT(*) AS k FROM visits WHERE sick = 1", epsilon=5)
+    assert infer.proportion_test(count, 0.5, rows=600).p_value > 0.3
+    assert infer.proportion_test(count, 0.4, rows=600, alternative="greater").p_value < 1e-4
+    assert infer.proportion_test(count, 0.4, rows=600, alternative="less").p_value > 0.99
+    drawn = {
+        infer.proportion_test(count, 0.5, rows=600, randomized=True).p_value for _ in "abc"
+    }
+    assert len(drawn) == 3
+
+
+def test_one_share_with_released_rows(visits):
+    text = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS s FROM visits GROUP BY ward"
+    release = visits.sql(text, epsilon=5)
+    assert infer.proportion_test(release, 0.5, rows="n", group="A").rejects()
+    assert not infer.proportion_test(release, 0.65, rows="n", group="A").rejects()
+    one_sided = infer.proportion_test(release, 0.5, rows="n", group="A", alternative="less")
+    assert one_sided.p_value > 0.9
+
+
+def test_two_shares_from_a_release(visits):
+    text = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS s FROM visits GROUP BY ward"
+    tested = infer.proportions_test(visits.sql(text, epsilon=5), "A", "B")
+    assert tested.rejects()
+    assert tested.hypothesis == "AVG(sick) is the same in A and B"
+
+
+def test_what_cannot_be_tested_is_said(visits):
+    both = visits.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=1)
+    with pytest.raises(InvalidParameter, match="Name one of the 2 groups"):
+        infer.proportion_test(both, 0.5, rows=600)
+    with pytest.raises(InvalidParameter, match="above 0 and below 1"):
+        infer.proportion_test(both, 1, rows=600)
+    with pytest.raises(InvalidParameter, match="'more'"):
+        infer.proportion_test(both, 0.5, rows=600, alternative="more")
+    with pytest.raises(InvalidParameter, match="needs shares between 0 and 1"):
+        infer.proportions_test(both, "A", "B")
+    mean = visits.sql("SELECT COUNT(sick) AS n, AVG(sick) AS s FROM visits", epsilon=1)
+    with pytest.raises(InvalidParameter, match="must be a count"):
+        infer.proportion_test(mean, 0.5, rows=600, value="s")

@@ -1,0 +1,123 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import InvalidParameter
+from deniable.infer.group_means import GroupMeans
+from deniable.infer.readings import GroupAmounts, group_columns, read
+
+ROWS = pa.table(
+    {
+        "id": list(range(900)),
+        "ward": ["A", "B", "B"] * 300,
+        "sick": [1, 0, 1] * 300,
+        "cost": [10.0, 20.0, 60.0] * 300,
+    }
+)
+
+
+@pytest.fixture
+def visits():
+    return dp.protect(
+        ROWS,
+        name="visits",
+        unit="id",
+        bounds={"sick": (0, 1), "cost": (0, 100)},
+        keys={"ward": ["A", "B"]},
+        epsilon=1000,
+        delta=1e-6,
+    )
+
+
+def test_a_mean_is_read_with_its_rows_and_its_variance(visits):
+    text = "SELECT ward, COUNT(cost) AS n, AVG(cost) AS m, STDDEV(cost) AS d FROM visits"
+    found = read(visits.sql(f"{text} GROUP BY ward", epsilon=100), None, None)
+    assert isinstance(found, GroupMeans)
+    assert found.groups == ("A", "B")
+    assert found.below.round() == pytest.approx([300, 600])
+    assert found.above == pytest.approx([3000, 24000], rel=0.02)
+    assert (found.low, found.high) == (0, 100)
+    assert found.variance.rooted
+    assert found.variance.values == pytest.approx([0, 20], abs=2)
+
+
+def test_a_share_is_read_from_two_counts(visits):
+    text = "SELECT ward, COUNT(*) AS n, COUNT(*) FILTER (WHERE sick = 1) AS k FROM visits"
+    release = visits.sql(f"{text} GROUP BY ward", epsilon=100)
+    found = read(release, "k", "n")
+    assert found.values == pytest.approx([1, 0.5], abs=0.01)
+    assert (found.low, found.high, found.variance) == (0, 1, None)
+    amounts = read(release, "k", None)
+    assert isinstance(amounts, GroupAmounts)
+    assert amounts.values == pytest.approx([300, 300], abs=2)
+    assert group_columns(release) == ("ward",)
+
+
+def test_the_law_of_the_noise_is_that_of_the_plan(visits):
+    release = visits.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=0.5)
+    a = np.exp(-0.5)
+    assert read(release, None, None).variance == pytest.approx(2 * a / (1 - a) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "message"),
+    [
+        (
+            "SELECT ward, AVG(cost) AS m FROM visits GROUP BY ward",
+            None,
+            r"COUNT\(cost\) beside",
+        ),
+        (
+            "SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM visits GROUP BY ward",
+            None,
+            "Say which",
+        ),
+        ("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "m", "no noisy number 'm'"),
+        ("SELECT ward, STDDEV(cost) AS d FROM visits GROUP BY ward", None, "neither a count"),
+        (
+            "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n DESC LIMIT 1",
+            None,
+            "chose the groups",
+        ),
+        (
+            "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING n > 5",
+            None,
+            "chose the",
+        ),
+    ],
+)
+def test_what_has_no_valid_interval_is_refused_in_words(visits, text, value, message):
+    with pytest.raises(InvalidParameter, match=message):
+        read(visits.sql(text, epsilon=1), value, None)
+
+
+def test_the_noise_that_chose_the_groups_is_refused():
+    visits = dp.protect(ROWS, name="visits", unit="id", epsilon=10, delta=1e-6)
+    text = "SELECT ward, COUNT(DISTINCT id) AS u, COUNT(*) AS n FROM visits GROUP BY ward"
+    release = visits.sql(text, epsilon=5)
+    with pytest.raises(InvalidParameter, match="also decided which groups are shown"):
+        read(release, "u", None)
+    assert read(release, "n", None).values == pytest.approx([300, 600], abs=20)
+
+
+def test_several_rows_of_a_person_are_no_independent_draws():
+    visits = dp.protect(
+        ROWS,
+        name="visits",
+        unit="id",
+        bounds={"sick": (0, 1)},
+        keys={"ward": ["A", "B"]},
+        max_rows_per_unit_per_group=3,
+        epsilon=10,
+    )
+    text = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS s FROM visits GROUP BY ward"
+    release = visits.sql(text, epsilon=5)
+    with pytest.raises(InvalidParameter, match="One id may have 3 rows"):
+        read(release, None, None)
+    assert read(release, None, None, sampling=False).groups == ("A", "B")
+
+
+def test_only_releases_are_read():
+    with pytest.raises(InvalidParameter, match="needs a Release; got Table"):
+        read(ROWS, None, None)

@@ -1,0 +1,37 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from deniable.infer.worst_case import draw_noise, worst_p
+from deniable.mechanisms import Gaussian, Laplace
+
+
+def normal(spread, rng, many):
+    return np.abs(rng.normal(0, spread, many))
+
+
+def test_the_p_value_is_that_of_the_worst_point():
+    many = worst_p(2.0, normal, [0.2, 1.0, 0.7])
+    assert many == pytest.approx(2 * norm.sf(2.0) + 0.001, abs=0.006)
+    assert worst_p(2.0, normal, [1.0]) == many
+
+
+def test_it_is_never_below_the_chance_of_the_set():
+    assert 0.001 < worst_p(50.0, normal, [1.0]) < 0.002
+
+
+def test_it_is_the_same_each_time_and_at_most_1():
+    assert worst_p(1.0, normal, [1.0, 3.0]) == worst_p(1.0, normal, [1.0, 3.0])
+    assert worst_p(-1.0, normal, [1.0]) == 1.0
+
+
+@pytest.mark.parametrize("mechanism", [Laplace(epsilon=0.3), Gaussian(rho=Fraction(1, 50))])
+def test_simulated_noise_has_the_law_of_the_mechanism(mechanism):
+    noise = mechanism.noise()
+    drawn = draw_noise(noise, np.random.default_rng(5), (200_000,))
+    for z in (0, 1, 4):
+        expected = noise.pmf(z, 60)[0] / 2**60
+        share = (drawn == z).mean()
+        assert share == pytest.approx(expected, abs=5 * np.sqrt(expected / drawn.size))
