@@ -61,6 +61,7 @@ app.command()(init.init)
 app.command()(kernel.kernel)
 app.command()(label.label)
 app.add_typer(model_commands.app, name="learn")
+app.command()(profile.limits)
 app.add_typer(ledger.ledger, name="ledger")
 # A negative epsilon gets its own message, not "no such option: -1".
 app.command(context_settings={"ignore_unknown_options": True})(odds.odds)

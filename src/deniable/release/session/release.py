@@ -53,6 +53,7 @@ class Release:
     repeated: bool = False  # whether this answer was released before; then it costs nothing
     rehearsal: bool = False  # whether the rows are made up
     kept: bool = True  # whether the ledger keeps this answer; then asking again costs nothing
+    left_out: str = ""  # what the limits leave out, if `Session.limits` has measured it
 
     @property
     def loss(self) -> Loss:
@@ -154,7 +155,8 @@ class Release:
             f"{describe_margins(self.plan)} Cost: {cost}{again}. Left: {self.remaining}.{more}"
         )
         size = [] if self.kept else [_NOT_KEPT]
-        notes = map(printable, self.plan.notes)
+        measured = [self.left_out] if self.left_out else []
+        notes = map(printable, (*self.plan.notes, *measured))
         return "\n".join([*self._rehearsal_notice(), price, *size, *notes, *self.warnings])
 
     def _rehearsal_notice(self) -> list[str]:
