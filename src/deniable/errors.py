@@ -23,6 +23,7 @@
     ├── UsedUp                          a session has given all answers that its loss covers
     └── MissingExtra (ImportError)      an optional package is not installed
 
+    AnswerWarning (UserWarning)         a price that buys little, said before it is charged
     FrameWarning (UserWarning)          values chose the types of a frame, or they do not fit
     LedgerWarning (UserWarning)         another session holds the ledger, and this one waits
     SplitterWarning (UserWarning)       a clone is fitted on rows that a splitter chose
@@ -124,6 +125,10 @@ class InvitationRefused(DeniableError):
 
 class PlanRefused(DeniableError):
     """The kernel cannot prove that a plan is as private as it declares. No row was read."""
+
+
+class AnswerWarning(UserWarning):
+    """The answer will be of little use, or protect little; said before it is charged."""
 
 
 class FrameWarning(UserWarning):

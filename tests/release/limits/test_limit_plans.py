@@ -55,6 +55,7 @@ def test_the_histograms_count_groups_and_rows_up_to_the_caps():
     unit = [(1, "A")] * 5 + [(1, "B")] * 2 + [(1, "elsewhere")] * 9 + [(1, None)]
     other = [(2, key) for key in KEYS] + [(3, "C")]
     assert histogram(made.groups, unit + other) == [1, 2]
+    assert histogram(made.groups, [(1, "A"), (1, "elsewhere"), (1, None)]) == [1, 0]
     assert histogram(made.rows, unit) == [0, 1, 1]
     assert histogram(made.rows, other) == [3, 0, 0]  # of the second, two of three groups
 

@@ -41,7 +41,7 @@ from deniable.app.cli.surveys import (
     serve_survey,
 )
 from deniable.app.cli.terminal_text import escape_output
-from deniable.errors import DeniableError, LedgerWarning
+from deniable.errors import AnswerWarning, DeniableError, LedgerWarning
 
 app = typer.Typer(
     help="Private answers with exact noise, and their price.",
@@ -90,7 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with escape_output(), warnings.catch_warnings():
-            warnings.simplefilter("always", LedgerWarning)
+            for kind in (AnswerWarning, LedgerWarning):
+                warnings.simplefilter("always", kind)
             warnings.showwarning = show_warning  # type: ignore[assignment]
             status = app(words or ["--help"], prog_name="deniable", standalone_mode=False)
     except (DeniableError, typer.TyperException) as problem:

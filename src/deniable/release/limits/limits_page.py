@@ -16,13 +16,19 @@ from deniable.release.limits.unit_histograms import Share, UnitHistogram
 from deniable.release.profile.profile_page import PROFILE_CSS, draw_histogram
 from deniable.release.profile.table_profile import NoisyNumber
 
+_CSS = """
+.limits .grid { grid-template-columns: repeat(auto-fill, minmax(420px, 1fr));
+  margin-bottom: 14px; }
+.limits td { white-space: nowrap; padding-right: 12px; }
+"""
+
 
 def write_body(limits: MeasuredLimits) -> str:
     """The part that a notebook shows."""
     cards = "".join(_card(limits, *section) for section in sections(limits))
     lines = "<br>".join(map(escape_html, advice(limits)))
     return (
-        f'<div class="profile"><style>{PROFILE_CSS}</style>'
+        f'<div class="profile limits"><style>{PROFILE_CSS}{_CSS}</style>'
         f"<h1>{escape_html(describe_subject(limits))}</h1>"
         f'<div class="grid">{cards}</div><p class="lead">{lines}</p></div>'
     )
