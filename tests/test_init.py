@@ -60,7 +60,9 @@ def test_type_checkers_see_the_same_names():
     tree = ast.parse(Path(dp.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     block = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     assert all(alias.asname == alias.name for node in block for alias in node.names)
-    seen = {node.module: {alias.name for alias in node.names} for node in block}
+    seen = {node.module: set() for node in block}
+    for node in block:
+        seen[node.module] |= {alias.name for alias in node.names}
     assert seen == {room: set(names) for room, names in dp._ROOMS.items()}
 
 

@@ -69,8 +69,8 @@ def _read(made: LimitPlans, release: Release) -> UnitHistogram:
 
 
 def _covered_plan(session: Door, made: LimitPlans) -> Plan | None:
-    """The plan of COUNT(*) over the measured keys. Only its statement is compared. There is
-    none if groups are private: then those that are not shown are left out, too."""
+    """The plan of COUNT(*) over the measured keys. Only its statement is compared.
+    None if groups are private: then those that are not shown are left out, too."""
     if made.keys is None:
         return None
     keys = tuple(Named(name, ColumnRef(name)) for name in made.by)

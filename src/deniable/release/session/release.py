@@ -162,10 +162,15 @@ class Release:
         return implementation("Release.plot")(self, column)
 
     def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, width: int | None = None) -> str:
+        """The answer as it prints. A table wider than `width` continues below."""
         shown = formatting.format_cells(
             self.answer.table, self.answer.margins, units=self.units
         )
-        return f"{formatting.text_table(*shown, len(self) - len(shown[1]))}\n\n{self._footer()}"
+        table = formatting.text_table(*shown, len(self) - len(shown[1]), width)
+        return f"{table}\n\n{self._footer()}"
 
     __repr__ = __str__
 

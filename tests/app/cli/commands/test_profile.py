@@ -21,7 +21,7 @@ def test_one_table_needs_no_name(run):
 
 def test_too_dear(run):
     status, out, err = run("profile", "--epsilon", "4")
-    assert status == 2
+    assert status == 3
     assert out == ""
     assert "This answer costs epsilon 4" in err
 

@@ -66,7 +66,7 @@ def limits(
     policy: session_options.PolicyFile = session_options.POLICY,
     confidence: session_options.Confidence = "0.95",
     analyst: session_options.Analyst = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    as_json: session_options.Json = False,
     page: Page = None,
 ) -> None:
     """Measure what limits on one person's groups and rows leave out, and recommend some.

@@ -2,7 +2,7 @@
 
 None ends in an error from inside. If a message says what to write instead, that runs: an entry
 names it under `paste`, the text that is part of the message, and under `into` where it goes.
-After a change of messages, `DENIABLE_GOLDEN=1` writes them anew; read the difference.
+After a change of messages, `DENIABLE_GOLDEN=1` writes them again; read the difference.
 """
 
 import json
@@ -25,7 +25,7 @@ def names():
     made = world.names()
     with made["visits"]:
         if os.environ.get("DENIABLE_GOLDEN"):
-            write_anew(made)
+            write_again(made)
         yield made
 
 
@@ -41,7 +41,7 @@ def test_there_are_many_different_ones():
     assert sum("paste" in one for one in INPUTS) >= 12
 
 
-def write_anew(names):
+def write_again(names):
     """Writes the messages as they are now; the next run compares them."""
     lines = []
     for one in INPUTS:
