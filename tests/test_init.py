@@ -56,10 +56,22 @@ def test_names_are_listed_once_and_the_same_everywhere():
 
 
 def test_type_checkers_see_the_same_names():
-    tree = ast.parse(Path(dp.__file__).read_text(encoding="utf-8"))
-    block = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {node.module: {alias.name for alias in node.names} for node in block.body}
+    """So do editors: they complete names from the stub, and look at no `__getattr__`."""
+    tree = ast.parse(Path(dp.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    block = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    assert all(alias.asname == alias.name for node in block for alias in node.names)
+    seen = {node.module: set() for node in block}
+    for node in block:
+        seen[node.module] |= {alias.name for alias in node.names}
     assert seen == {room: set(names) for room, names in dp._ROOMS.items()}
+
+
+@pytest.mark.parametrize(("name", "meant"), [("laplace", "Laplace"), ("guassian", "Gaussian")])
+def test_a_misspelt_name_gets_a_suggestion(name, meant):
+    with pytest.raises(AttributeError, match=f"Did you mean `{meant}`"):
+        getattr(dp, name)
+    with pytest.raises(AttributeError, match=r"no attribute '_repr'$"):
+        dp._repr  # noqa: B018
 
 
 def test_nothing_public_is_missing():

@@ -15,140 +15,13 @@ from importlib import import_module
 
 from deniable.public_methods import bind
 
-TYPE_CHECKING = False  # type checkers take it as true; importing `typing` would cost 10 ms
-if TYPE_CHECKING:
-    from deniable import audit, infer, learn, price, surveys
-    from deniable.client.connection import connect
-    from deniable.errors import (
-        AccessDenied,
-        BudgetExhausted,
-        CollectionClosed,
-        CollectionUnavailable,
-        DeniableError,
-        EngineFailed,
-        FrameWarning,
-        InvalidCertificate,
-        InvalidData,
-        InvalidParameter,
-        InvalidPolicy,
-        InvalidQuery,
-        InvalidStoppingRule,
-        InvitationRefused,
-        KeyWarning,
-        LedgerBroken,
-        LedgerUnavailable,
-        LedgerWarning,
-        MissingExtra,
-        MissingRelation,
-        PipelineWarning,
-        PlanRefused,
-        PrecisionNotReached,
-        QuestionPending,
-        ServerUnavailable,
-        SplitterWarning,
-        TooManyQuestions,
-        UnboundedColumn,
-        Unsupported,
-        UsedUp,
-    )
-    from deniable.ledger import DurableLedger, Ledger, MemoryLedger
-    from deniable.mechanisms import (
-        OLH,
-        OUE,
-        Density,
-        Duchi,
-        Estimate,
-        Estimates,
-        Exponential,
-        Gaussian,
-        HadamardResponse,
-        Hybrid,
-        InverseSensitivity,
-        Laplace,
-        Loloha,
-        Majority,
-        NoisyMax,
-        NumberOrNot,
-        Ordinal,
-        PermuteAndFlip,
-        Piecewise,
-        QuantileIntervals,
-        Quantiles,
-        RandomizedResponse,
-        Rappor,
-        ReleasedDensity,
-        ReleasedQuantiles,
-        RevealingResponse,
-        SparseVector,
-        SquareWave,
-        Staircase,
-        SubsetSelection,
-        Tally,
-        Thresholding,
-    )
-    from deniable.privacy import (
-        ApproximateLoss,
-        Composition,
-        ConcentratedFilter,
-        ConcentratedLoss,
-        GaussianFilter,
-        GaussianLoss,
-        LossDistribution,
-        PureFilter,
-        PureLoss,
-        RangeLoss,
-        RenyiFilter,
-        RenyiLoss,
-        UnionFilter,
-        calibrate,
-        how_many,
-        parallel,
-        poisson,
-        reserved,
-        shuffled,
-        without_replacement,
-    )
-    from deniable.privacy.losses.hypothesis_testing import posterior
-    from deniable.query.language.builder import (
-        clipped,
-        corr,
-        count_distinct,
-        count_units,
-        covariance,
-        intercept,
-        max,
-        min,
-        slope,
-        top_k,
-    )
-    from deniable.release.asking.array_choices import (
-        median,
-        mode,
-        quantile,
-        quantiles,
-    )
-    from deniable.release.asking.arrays import (
-        count,
-        histogram,
-        mean,
-        stddev,
-        sum,
-        variance,
-    )
-    from deniable.release.certificate.certificate import Certificate
-    from deniable.release.opening import open, protect, rehearse
-    from deniable.release.public_session import Session
-    from deniable.release.session.release import Release
-    from deniable.streams.bandits.bandit import Bandit
-    from deniable.streams.bandits.simulation import simulate_bandit
-    from deniable.synth.copies.any_certificate import verify
-
 __version__ = "0.1.0"
 
 __all__ = [
     "OLH",
     "OUE",
     "AccessDenied",
+    "AnswerWarning",
     "ApproximateLoss",
     "Bandit",
     "BudgetExhausted",
@@ -331,7 +204,6 @@ _ROOMS = {
     "deniable.privacy.losses.hypothesis_testing": ("posterior",),
     "deniable.query.language.builder": (
         "clipped",
-        "corr",
         "count_distinct",
         "count_units",
         "covariance",
@@ -342,6 +214,7 @@ _ROOMS = {
         "top_k",
     ),
     "deniable.release.asking.array_choices": ("median", "mode", "quantile", "quantiles"),
+    "deniable.release.asking.array_pairs": ("corr",),
     "deniable.ledger": ("DurableLedger", "Ledger", "MemoryLedger"),
     "deniable.release.certificate.certificate": ("Certificate",),
     "deniable.client.connection": ("connect",),
@@ -375,6 +248,7 @@ _ROOMS = {
         "TooManyQuestions",
         "PlanRefused",
         "EngineFailed",
+        "AnswerWarning",
         "FrameWarning",
         "KeyWarning",
         "LedgerWarning",
@@ -411,9 +285,15 @@ def __getattr__(name: str) -> object:
             )
             globals()[name] = value  # the next use is an ordinary attribute
             return value
-    # With `name` and `obj` Python suggests the nearest name.
+    hint = ""
+    if not name.startswith("_"):  # other modules look for such names, and expect few to exist
+        from deniable.exact.suggestions import did_you_mean
+
+        hint = f". {did_you_mean(name, __all__)}".removesuffix(". ")
+    # With `name` and `obj` Python suggests the nearest name, too.
     module = sys.modules[__name__]
-    raise AttributeError(f"module 'deniable' has no attribute {name!r}", name=name, obj=module)
+    text = f"module 'deniable' has no attribute {name!r}{hint}"
+    raise AttributeError(text, name=name, obj=module)
 
 
 def __dir__() -> list[str]:

@@ -26,6 +26,7 @@
     ├── UsedUp                          a session has given all answers that its loss covers
     └── MissingExtra (ImportError)      an optional package is not installed
 
+    AnswerWarning (UserWarning)         a price that buys little, said before it is charged
     FrameWarning (UserWarning)          values chose the types of a frame, or they do not fit
     KeyWarning (UserWarning)            a server's key is trusted because it was the first
     LedgerWarning (UserWarning)         another session holds the ledger, and this one waits
@@ -141,6 +142,10 @@ class TooManyQuestions(DeniableError):
 
 class PlanRefused(DeniableError):
     """The kernel cannot prove that a plan is as private as it declares. No row was read."""
+
+
+class AnswerWarning(UserWarning):
+    """The answer will be of little use, or protect little; said before it is charged."""
 
 
 class FrameWarning(UserWarning):

@@ -46,3 +46,21 @@ def pluralize(number: int, noun: str) -> str:
     ('1 group', '1,200 rows')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def declaration(column: str, *, bounds: bool = False) -> str:
+    """How to declare the keys or the bounds of a column, in a policy and in Python.
+
+    >>> declaration("ward")
+    'ward = { keys = ["A", "B"] }   (in Python: keys={"ward": ["A", "B"]})'
+    >>> declaration("cost", bounds=True)
+    'cost = { bounds = [0, 1000], step = 1 }   (in Python: bounds={"cost": (0, 1000)})'
+    """
+    text = '"' + column.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    plain = column.isascii() and column.replace("_", "").isalnum()
+    key = column if plain else text
+    if bounds:
+        rule, call = "{ bounds = [0, 1000], step = 1 }", f"bounds={{{text}: (0, 1000)}}"
+    else:
+        rule, call = '{ keys = ["A", "B"] }', f'keys={{{text}: ["A", "B"]}}'
+    return f"{key} = {rule}   (in Python: {call})"

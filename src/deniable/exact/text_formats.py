@@ -6,6 +6,7 @@ Functions that end in `_up` round up: they show upper bounds.
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from unicodedata import combining, east_asian_width
 
 
 def percent(share: Fraction | float, unit: str = " %") -> str:
@@ -84,17 +85,31 @@ def align_columns(rows: Sequence[Sequence[str]], numeric: Sequence[bool]) -> lis
 
     >>> align_columns([["ward", "n"], ["A", "12"]], [False, True])
     ['ward   n', 'A     12']
+    >>> align_columns([["ward", "n"], ["心臓", "12"]], [False, True])
+    ['ward   n', '心臓  12']
     """
     widths = column_widths(rows)
-    return [
-        "  ".join(
-            cell.rjust(width) if number else cell.ljust(width)
-            for cell, width, number in zip(row, widths, numeric, strict=True)
-        )
-        for row in rows
-    ]
+
+    def pad(cell: str, width: int, number: bool) -> str:
+        blanks = " " * (width - display_width(cell))
+        return blanks + cell if number else cell + blanks
+
+    return ["  ".join(map(pad, row, widths, numeric)) for row in rows]
 
 
 def column_widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """The length of the longest cell of each column."""
-    return [max(map(len, column)) for column in zip(*rows, strict=True)]
+    """The width of the widest cell of each column."""
+    return [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+
+
+def display_width(text: str) -> int:
+    """How many columns of a terminal a text takes: Chinese characters take two, accents none.
+
+    >>> display_width("ward"), display_width("心臓")
+    (4, 4)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in text
+    )

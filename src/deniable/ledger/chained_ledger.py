@@ -54,7 +54,7 @@ from deniable.ledger.remaining import (
 )
 from deniable.ledger.replay import (
     LedgerState,
-    first_over_limit,
+    accounts_over_limit,
     grant_day,
     verify_journal,
 )
@@ -134,11 +134,14 @@ class ChainedLedger(OpenedLedger):
         before = state.copy()
         state.apply(last + 1, body)
         day = grant_day(body)
-        over = first_over_limit(state.accounts, terms, charges, day)
-        if over is None:
+        full = accounts_over_limit(state.accounts, terms, charges, day)
+        if not full:
             return
         part = compared_part(part_of(body)), body["touches"]
-        left = least_remaining(before.accounts, terms, (over,), day, *part)
+        rooms = {
+            one: least_remaining(before.accounts, terms, (one,), day, *part) for one in full
+        }
+        over, left = min(rooms.items(), key=lambda room: room[1].epsilon)  # the tightest
         pure = charges[over]["pure"] or NOTHING
         raise exhausted_error(Remaining(*pure), left, describe_account(over))
 

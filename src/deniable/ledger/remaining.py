@@ -17,6 +17,8 @@ from deniable.ledger.accounts import (
 from deniable.ledger.ledger import FilterUsage, Remaining, RemainingInFilter, format_down
 from deniable.ledger.terms import ALL_UNITS, ANY_ANALYST, Terms
 
+_MOST_COUNTED = 1000  # more questions are told in round numbers
+
 
 def limiting_accounts(
     terms: Terms, analyst: str | None, tables: tuple[str, ...] | None
@@ -146,19 +148,19 @@ def describe_how_many(count: int | None) -> str:
     """How many more questions like the last one can be asked, as text.
 
     >>> (
-    ...     describe_how_many(43),
+    ...     describe_how_many(49),
     ...     describe_how_many(1),
     ...     describe_how_many(0),
     ...     describe_how_many(None),
     ... )
-    ('about 40 more questions like this one', 'one more question like this one',
+    ('49 more questions like this one', 'one more question like this one',
     'no more questions like this one', 'any number of questions like this one')
     """
     if count is None:
         return "any number of questions like this one"
     if count < 2:
         return f"{'one more question' if count else 'no more questions'} like this one"
-    if count < 20:
+    if count < _MOST_COUNTED:
         return f"{count} more questions like this one"
     step = 10 ** max(1, len(str(count)) - 2)
     return f"about {count // step * step:,} more questions like this one"

@@ -98,14 +98,13 @@ def terms_after(format_: int, terms: Terms) -> Terms:
     return migrated_terms(terms) if format_ < WITHOUT_SUMS else terms
 
 
-def first_over_limit(
+def accounts_over_limit(
     accounts: Accounts, terms: Terms, charged: Iterable[str], day: datetime.date
-) -> str | None:
-    """The first charged account whose filters are all over their limits, or None."""
-    for account in charged:
-        if not accounts.fits(account, terms.limits(account, day)):
-            return account
-    return None
+) -> list[str]:
+    """The charged accounts whose filters are all over their limits."""
+    return [
+        account for account in charged if not accounts.fits(account, terms.limits(account, day))
+    ]
 
 
 def grant_day(body: Body) -> datetime.date:
@@ -266,10 +265,10 @@ class Replay:
         if charged != () and (wrong := _charge_fault(body, self._terms, exactly=exactly)):
             raise LedgerBroken(f"Entry {number} {wrong}.")
         self._state.apply(number, body)
-        over = first_over_limit(self._state.accounts, self._terms, charged, grant_day(body))
-        if over is not None:
+        over = accounts_over_limit(self._state.accounts, self._terms, charged, grant_day(body))
+        if over:
             raise LedgerBroken(
-                f"Entry {number} was granted, but the budget of {over} was used up."
+                f"Entry {number} was granted, but the budget of {over[0]} was used up."
             )
 
     def _change_terms(self, number: int, body: dict[str, Any]) -> None:

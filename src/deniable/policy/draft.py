@@ -53,7 +53,16 @@ def draft(tables: Mapping[str, Mapping[str, str]], sources: Mapping[str, str]) -
     >>> print(text.splitlines()[-1])
     # cost = { bounds = [0, 100], step = 0.01 } # DOUBLE: for sums
     """
-    parts = [_HEAD.format(mark=MARK)]
+    return _HEAD.format(mark=MARK) + draft_tables(tables, sources)
+
+
+def draft_tables(tables: Mapping[str, Mapping[str, str]], sources: Mapping[str, str]) -> str:
+    """The part of a policy about these tables.
+
+    >>> draft_tables({"visits": {}}, {"visits": "visits.csv"}).splitlines()[1]
+    '[tables.visits]'
+    """
+    parts = []
     for name, schema in tables.items():
         head = _TABLE.format(name=_key(name), source=_text(sources[name]), mark=MARK)
         untyped = is_untyped(sources[name])

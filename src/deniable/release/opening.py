@@ -1,6 +1,6 @@
 """Opens a session: from a policy file, from one frame, or as a rehearsal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,9 @@ from deniable.ledger.memory_ledger import MemoryLedger
 from deniable.ledger.terms import Terms
 from deniable.mechanisms.named_arguments import check_call
 from deniable.policy import Policy, Table, load
+from deniable.policy.column import DeclaredKind
+from deniable.policy.table import ROW_CEILING, Malformed
+from deniable.privacy.neighbors import Neighbors
 from deniable.release.public_session import Session
 from deniable.release.session.connecting import connect
 
@@ -54,8 +57,19 @@ def protect(
     name: str = "data",
     epsilon: Number,
     delta: Number = 0,
+    unit: str | None = None,
+    neighbors: Neighbors = "add-remove",
+    max_groups_per_unit: int | None = None,
+    max_rows_per_unit_per_group: int | None = None,
+    bounds: Mapping[str, tuple[Number, Number]] | None = None,
+    step: Mapping[str, Number] | None = None,
+    keys: Mapping[str, Any] | None = None,
+    kind: Mapping[str, DeclaredKind] | None = None,
+    row_ceiling: int = ROW_CEILING,
+    expected_rows: int | None = None,
+    malformed: Malformed = "refuse",
+    version: str = "",
     memory: int | str | None = None,
-    **declared: Any,
 ) -> Session:
     """A session about one frame or file; `epsilon` and `delta` are the whole budget.
 
@@ -70,7 +84,12 @@ def protect(
     >>> protect(frame, bounds={"cost": (0, 100)}, keys={"ward": ["A", "B"]}, epsilon=3)
     <session about data: epsilon 3, delta 0 left>
     """
-    table = Table.declare(name, source, **declared)
+    columns: dict[str, Any] = {"bounds": bounds, "step": step, "keys": keys, "kind": kind}
+    rows = {"row_ceiling": row_ceiling, "expected_rows": expected_rows, "malformed": malformed}
+    groups, each = max_groups_per_unit, max_rows_per_unit_per_group
+    limits = {"max_groups_per_unit": groups, "max_rows_per_unit_per_group": each}
+    whom = {"unit": unit, "neighbors": neighbors, "version": version}
+    table = Table.declare(name, source, **columns, **rows, **limits, **whom)
     return connect(Policy([table], epsilon=epsilon, delta=delta, memory=memory), Session)
 
 

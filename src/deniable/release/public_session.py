@@ -26,6 +26,7 @@ from deniable.release.session.release import Release
 from deniable.release.session.table_part import TablePart
 
 if TYPE_CHECKING:
+    from deniable.release.limits.limits import LimitsReport
     from deniable.release.profile.profile import Profile
 
 
@@ -107,6 +108,46 @@ class Session(Door):
         from deniable.release.profile.profiling import profile
 
         return profile(self, table, epsilon=epsilon, delta=delta, confidence=confidence)
+
+    def limits(
+        self,
+        table: str | None = None,
+        *,
+        by: str | Sequence[str] | None = None,
+        epsilon: Number,
+        max_groups: int | None = None,
+        max_rows: int | None = None,
+        answer_epsilon: Number = 1,
+        confidence: Number = 0.95,
+    ) -> "LimitsReport":
+        """What limits on one unit leave out, for questions that group `by` these columns.
+
+        It measures two noisy histograms, up to the caps `max_groups` and `max_rows`, and costs
+        exactly `epsilon`. From them follow the share that each limit leaves out, the margin of
+        a count that it costs (at `answer_epsilon`) and a recommendation. Answers of COUNT(*)
+        over the same groups then quote it.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> visits = pa.table({"patient": [i // 2 for i in range(4000)]})
+        >>> one = {"max_groups_per_unit": 1, "max_rows_per_unit_per_group": 1}
+        >>> data = dp.protect(visits, unit="patient", epsilon=3, **one)
+        >>> found = data.limits(epsilon=1)
+        >>> round(found.choice(groups=1, rows=1).left_out.value, 1)
+        0.5
+        """
+        from deniable.release.limits.measuring import measure_limits
+
+        return measure_limits(
+            self,
+            table,
+            by=by,
+            epsilon=epsilon,
+            max_groups=max_groups,
+            max_rows=max_rows,
+            answer_epsilon=answer_epsilon,
+            confidence=confidence,
+        )
 
     def crosstabs(
         self,

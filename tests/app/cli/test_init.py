@@ -7,6 +7,8 @@ import sys
 import pytest
 
 import deniable as dp
+from deniable import errors
+from deniable.app import cli
 from deniable.app.cli import main
 
 COMMANDS = ("demo", "explain", "init", "odds", "sql", "tables", "version")
@@ -26,8 +28,9 @@ def deniable(capsys):
 
 
 def test_version(deniable):
-    status, out, _ = deniable("version")
-    assert (status, out.split()[:2]) == (0, ["deniable", dp.__version__])
+    for word in ("version", "--version"):
+        status, out, _ = deniable(word)
+        assert (status, out.split()[:2]) == (0, ["deniable", dp.__version__])
 
 
 @pytest.mark.parametrize("words", [(), ("--help",)])
@@ -98,3 +101,34 @@ def test_a_wrong_argument_gets_a_hint(deniable, words, message):
     status, _, err = deniable(*words)
     assert status == 2
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("problem", "status"),
+    [
+        (errors.InvalidQuery("x"), 2),
+        (errors.BudgetExhausted("x"), 3),
+        (errors.LedgerBroken("x"), 4),
+        (errors.LedgerUnavailable("x"), 4),
+        (errors.EngineFailed("7"), 5),
+    ],
+)
+def test_each_kind_of_error_has_its_exit_status(problem, status):
+    assert cli.exit_status(problem) == status
+
+
+def test_messages_speak_the_language_of_a_shell():
+    told = cli.write_as_options(
+        'Declare   ward = { keys = ["A"] }   (in Python: keys={"ward": ["A"]}) or ask with '
+        "epsilon=0.25, delta=1e-06, analyst='ann', other=True; `max_rows` is 2."
+    )
+    assert told == (
+        'Declare   ward = { keys = ["A"] } or ask with --epsilon 0.25, --delta 1e-06, '
+        "--analyst 'ann', --other; --max-rows is 2."
+    )
+
+
+def test_shells_complete_commands(deniable):
+    status, out, _ = deniable("--show-completion", "bash")
+    assert status == 0
+    assert "_DENIABLE_COMPLETE" in out

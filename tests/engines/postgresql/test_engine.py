@@ -206,7 +206,7 @@ def test_a_draft_holds_every_table_that_may_be_read(postgresql, tmp_path, monkey
         owner.execute(f"CREATE TABLE {schema}.hidden AS SELECT 1 AS x")
     source = f"postgresql://{role}@/postgres?host={postgresql}"
     assert PostgreSQL.list_tables(source) == [f'{schema}."The Visits"', f"{schema}.wards"]
-    text = write_draft(source, tmp_path)
+    text = write_draft([source], tmp_path)
     assert 'source = "' + source + f'#{schema}.wards"' in text
     assert '[tables."The Visits"]' in text
     assert "CANARY" not in text
@@ -217,7 +217,7 @@ def test_a_draft_holds_every_table_that_may_be_read(postgresql, tmp_path, monkey
         session.sql('SELECT COUNT(*) FROM "The Visits"', epsilon=0.5)
     # The same with the whole address, and a secret, in the environment.
     monkeypatch.setenv("HOSPITAL", source.replace("@", ":open-sesame@", 1))
-    again = write_draft("$HOSPITAL", tmp_path)
+    again = write_draft(["$HOSPITAL"], tmp_path)
     assert again == text.replace(source, "$HOSPITAL")
 
 

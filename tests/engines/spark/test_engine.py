@@ -289,13 +289,13 @@ def test_a_draft_holds_the_tables_of_the_catalog(session, tmp_path):
         "odd"
     )
     assert "odd" in Spark.list_tables("spark://local")
-    text = write_draft("spark://local", tmp_path)
+    text = write_draft(["spark://local"], tmp_path)
     assert "[tables.odd]" in text
     assert 'source = "spark://local#odd"' in text
     assert not any(one in text for one in ("4711", "CANARY"))
     pyarrow.parquet.write_table(within_limits(), tmp_path / "0.parquet")
     folder = f"spark://local?parquet={tmp_path}"
-    assert f'source = "{folder}"' in write_draft(folder, tmp_path)
+    assert f'source = "{folder}"' in write_draft([folder], tmp_path)
 
 
 def test_a_source_that_is_not_there_is_said(session):

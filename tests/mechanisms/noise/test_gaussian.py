@@ -108,3 +108,9 @@ def test_a_grid_other_than_one():
     assert tenths.margin(real=False) == Gaussian(sigma=30).margin() / 10
     assert check(tenths, [(0, 1)], [k / 10 for k in range(-300, 310)]).private
     assert Gaussian(sigma=30, sensitivity=10, step=5).noise().variance == 36
+
+
+def test_epsilon_and_delta_are_those_of_the_calibrated_one():
+    made = Gaussian(epsilon=1, delta=1e-6, sensitivity=2)
+    assert made == Gaussian.calibrated(epsilon=1, delta=1e-6, sensitivity=2)
+    assert made.loss.epsilon(1e-6) <= 1

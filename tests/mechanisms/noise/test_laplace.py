@@ -155,3 +155,9 @@ def test_a_type_that_depends_on_a_record_gives_it_away():
     verdict = check(Laplace(epsilon=1), [(3, 2.5)], range(-40, 40))
     assert verdict.violated
     assert check(Laplace(epsilon=1), [(3.0, 2.5)], range(-40, 40)).private
+
+
+def test_the_scale_is_the_sensitivity_over_epsilon():
+    assert Laplace(scale=2) == Laplace(epsilon=Fraction(1, 2))
+    assert Laplace(scale=2, sensitivity=3).loss == Laplace(epsilon=1.5).loss
+    assert Laplace(scale=2, sensitivity=3).noise().scale == 2

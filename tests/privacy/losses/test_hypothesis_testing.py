@@ -13,6 +13,7 @@ from deniable.privacy import GaussianLoss, PureLoss
 from deniable.privacy.losses.hypothesis_testing import (
     accuracy,
     detection,
+    exact_posterior,
     odds_factor,
     posterior,
     posterior_odds,
@@ -36,13 +37,13 @@ CEILINGS = {
 
 @pytest.mark.parametrize(("loss", "percents"), CEILINGS.items(), ids=repr)
 def test_known_ceilings(loss, percents):
-    found = [float(100 * posterior(loss, prior)) for prior in PRIORS]
+    found = [float(100 * exact_posterior(loss, prior)) for prior in PRIORS]
     assert found == pytest.approx(percents, abs=5.1e-8)
 
 
 def test_rational_odds_are_exact():
-    assert posterior(PureLoss(odds=3), 0.3) == Fraction(9, 16)
-    assert posterior(PureLoss(odds=Fraction(7, 3)), 0.3) == Fraction(1, 2)
+    assert exact_posterior(PureLoss(odds=3), 0.3) == Fraction(9, 16)
+    assert exact_posterior(PureLoss(odds=Fraction(7, 3)), 0.3) == Fraction(1, 2)
     assert odds_factor(PureLoss(odds=3) * 3) == 27
     assert accuracy(PureLoss(odds=3)) == Fraction(3, 4)
 
@@ -53,32 +54,32 @@ def test_never_below_the_truth_and_close_to_it(epsilon, prior):
         odds = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
         guess = mpmath.mpf(prior.numerator) / prior.denominator
         truth = odds * guess / (1 - guess + odds * guess)
-        found = posterior(PureLoss(epsilon), prior)
+        found = exact_posterior(PureLoss(epsilon), prior)
         gap = mpmath.mpf(found.numerator) / found.denominator - truth
     assert -1e-45 <= gap <= 1e-40
 
 
 @given(EPSILONS, SHARES)
 def test_a_guess_never_falls_below_itself(epsilon, prior):
-    assert prior <= posterior(PureLoss(epsilon), prior) <= 1
+    assert prior <= exact_posterior(PureLoss(epsilon), prior) <= 1
 
 
 @pytest.mark.parametrize("prior", [0, 1])
 def test_certainty_does_not_move(prior):
-    assert posterior(PureLoss(5), prior) == prior
-    assert posterior(GaussianLoss(1), prior) == prior
+    assert exact_posterior(PureLoss(5), prior) == prior
+    assert exact_posterior(GaussianLoss(1), prior) == prior
 
 
 def test_no_loss_moves_nothing():
-    assert posterior(PureLoss(0), 0.3) == Fraction(3, 10)
+    assert exact_posterior(PureLoss(0), 0.3) == Fraction(3, 10)
     assert odds_factor(PureLoss(0)) == 1
     assert accuracy(PureLoss(0)) == Fraction(1, 2)
 
 
 def test_a_gaussian_bounds_nothing_without_a_delta():
     loss = GaussianLoss(1)
-    assert posterior(loss, 0.01) == 1
-    assert posterior(loss, 0.01, delta=1e-6) < 1
+    assert exact_posterior(loss, 0.01) == 1
+    assert exact_posterior(loss, 0.01, delta=1e-6) < 1
     with pytest.raises(Unsupported, match="delta=1e-6"):
         odds_factor(loss)
 
@@ -92,7 +93,7 @@ def test_accuracy_against_gaussian_noise():
 @pytest.mark.parametrize("prior", [-0.1, 1.1, math.nan, "often"])
 def test_a_prior_is_a_probability(prior):
     with pytest.raises(InvalidParameter, match="prior"):
-        posterior(PureLoss(1), prior)
+        exact_posterior(PureLoss(1), prior)
 
 
 @given(EPSILONS, SHARES)
@@ -111,3 +112,14 @@ def test_posterior_odds():
     assert posterior_odds(PureLoss(odds=3).group(3), Fraction(1, 27)) == 1
     with pytest.raises(InvalidParameter):
         posterior_odds(PureLoss(1), -1)
+
+
+def test_a_number_is_an_epsilon_and_the_float_is_never_below_the_exact_bound():
+    found = posterior(1, prior=0.1)
+    assert isinstance(found, float)
+    assert found.exact == exact_posterior(PureLoss(1), 0.1)
+    assert 0 <= Fraction(float(found)) - found.exact < Fraction(1, 10**15)
+    assert posterior(PureLoss(odds=3), 0.1) == 0.25
+    assert posterior(10_000, prior=0.5) <= 1
+    with pytest.raises(InvalidParameter, match="epsilon"):
+        posterior(-1, prior=0.5)

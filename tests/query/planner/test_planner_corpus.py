@@ -201,6 +201,7 @@ def oracles(tmp_path_factory):
     return opened
 
 
+@pytest.mark.filterwarnings("ignore::deniable.AnswerWarning")  # spans of time without limits
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_answer_is_duckdbs(oracles, name):
     domain, sql, told = QUESTIONS[name]

@@ -254,3 +254,19 @@ def test_a_question_that_the_engine_cannot_run_costs_nothing(costs, monkeypatch)
     with pytest.raises(Unsupported):
         costs.sql(SUM, epsilon=1, bounds="find")
     assert costs.remaining.epsilon == 4
+
+
+def test_a_range_that_drowns_the_answer_is_warned_of_before_the_charge():
+    from datetime import date
+
+    days = pa.table({"a": [date(2026, 1, 1)] * 9, "b": [date(2026, 1, 4)] * 9})
+    question = "SELECT AVG(DATE_DIFF('day', a, b)) AS days FROM data"
+    with dp.protect(days, epsilon=1) as data:
+        with pytest.raises(
+            dp.AnswerWarning, match=r"CLAMP\(DATE_DIFF\('day', a, b\), 0, 365\)"
+        ):
+            data.sql(question, epsilon=1)  # here warnings are errors, so it was not charged
+        assert data.remaining.epsilon == 1
+        with pytest.warns(dp.AnswerWarning):
+            data.sql(question, epsilon=1)
+        assert data.remaining.epsilon == 0

@@ -68,6 +68,20 @@ def test_an_interval_that_is_not_symmetric_is_printed_by_its_ends(session):
     assert counts == ["100 (99 to 110)", "100 ± 10", "100 ± 10", "100 ± 10"]
 
 
+def test_it_serves_the_idioms_of_frames(session):
+    release = session.sql(BY_WARD, epsilon=20)
+    assert release["ward"] == ["A", "B", "C", "D"]
+    assert release["n"] == release.to_arrow()["n"].to_pylist()
+    assert [row["n_margin"] for row in release] == release["n_margin"]
+    assert pd.DataFrame(release).equals(release.to_pandas())
+    with pytest.raises(InvalidParameter, match="Did you mean `cost`"):
+        release["cots"]
+    single = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+    assert float(single) == single.value
+    with pytest.raises(InvalidParameter, match="4 rows and 2 numbers in each"):
+        float(release)
+
+
 def test_it_prints_value_margin_cost_and_what_is_left(session):
     release = session.sql(BY_WARD, epsilon=20)
     text = str(release)

@@ -4,7 +4,7 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -42,12 +42,22 @@ from deniable.app.cli.surveys import (
     report_results,
     serve_survey,
 )
-from deniable.app.cli.terminal_text import escape_output
-from deniable.errors import DeniableError, KeyWarning, LedgerWarning
+from deniable.app.cli.terminal_text import degrade_output, escape_output
+from deniable.errors import (
+    AnswerWarning,
+    BudgetExhausted,
+    DeniableError,
+    EngineFailed,
+    KeyWarning,
+    LedgerBroken,
+    LedgerUnavailable,
+    LedgerWarning,
+    QuestionPending,
+)
 
 app = typer.Typer(
     help="Private answers with exact noise, and their price.",
-    add_completion=False,
+    add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -64,6 +74,7 @@ app.command()(init.init)
 app.command()(kernel.kernel)
 app.command()(label.label)
 app.add_typer(model_commands.app, name="learn")
+app.command()(profile.limits)
 app.add_typer(ledger.ledger, name="ledger")
 # A negative epsilon gets its own message, not "no such option: -1".
 app.command(context_settings={"ignore_unknown_options": True})(odds.odds)
@@ -93,12 +104,45 @@ app.command(context_settings={"ignore_unknown_options": True})(watch.watch)
 app.command()(user.who)
 
 
+def print_version(asked: bool) -> None:
+    """Prints the version and ends, if that was asked."""
+    if asked:
+        version.version()
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", is_eager=True, callback=print_version
+        ),
+    ] = False,
+) -> None:
+    """Private answers with exact noise, and their price."""
+
+
+# How a command ends: with 0, or with one of these. Everything else that is refused ends with 2.
+STATUS_BUDGET, STATUS_LEDGER, STATUS_ENGINE, STATUS_USAGE = 3, 4, 5, 2
+
+
+def exit_status(problem: Exception) -> int:
+    """The exit status of an error: a shell script can tell what to do about it."""
+    if isinstance(problem, BudgetExhausted):
+        return STATUS_BUDGET
+    if isinstance(problem, LedgerBroken | LedgerUnavailable | QuestionPending):
+        return STATUS_LEDGER
+    return STATUS_ENGINE if isinstance(problem, EngineFailed) else STATUS_USAGE
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs one command and exits: with status 0, or with one line of error and status 2."""
+    """Runs one command and exits: with status 0, or with one line of error and its status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    degrade_output()  # before anything is charged
     try:
         with escape_output(), warnings.catch_warnings():
-            for kind in (KeyWarning, LedgerWarning):
+            for kind in (AnswerWarning, KeyWarning, LedgerWarning):
                 warnings.simplefilter("always", kind)
             warnings.showwarning = show_warning  # type: ignore[assignment]
             status = app(words or ["--help"], prog_name="deniable", standalone_mode=False)
@@ -125,12 +169,25 @@ def report_error(problem: Exception, words: Sequence[str]) -> int:
     message = (
         describe_usage_error(problem.format_message(), context, words)
         if isinstance(problem, typer.TyperException)
-        else str(problem)
+        else write_as_options(str(problem))
     )
     line = printable(" ".join(message.split()))
     end = "" if line.endswith((".", "?", "!")) else "."
     print(f"{command}: {line}{end} See {command} --help", file=sys.stderr)
-    return 2
+    return exit_status(problem)
+
+
+def write_as_options(message: str) -> str:
+    """An error message with options as a shell takes them.
+
+    >>> write_as_options("Ask with epsilon=0.2, or with fresh=True.")
+    'Ask with --epsilon 0.2, or with --fresh.'
+    """
+    message = re.sub(r"\s*\(in Python: .*?\}\)", "", message, flags=re.DOTALL)
+    message = re.sub("`(max)_(rows|groups)`", r"--\1-\2", message).replace("`by`", "--by")
+    message = re.sub(r"\b(fresh|other)=True\b", r"--\1", message)
+    names = "epsilon|delta|margin|relative|confidence|of|analyst"
+    return re.sub(rf"\b({names})=([\d_.]+(?:e-?\d+)?\d|\d|'\w+')", r"--\1 \2", message)
 
 
 def describe_usage_error(message: str, context: Any, words: Sequence[str]) -> str:

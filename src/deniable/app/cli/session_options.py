@@ -1,5 +1,6 @@
 """Options that several commands share, and the sessions and ledgers that they open."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -17,7 +18,18 @@ if TYPE_CHECKING:
     from deniable.release.public_session import Session
 
 Question = Annotated[
+    str | None,
+    typer.Argument(
+        help="The question, or - to read it from standard input.",
+        metavar="SQL",
+        show_default=False,
+    ),
+]
+WatchedQuestion = Annotated[
     str, typer.Argument(help="The question.", metavar="SQL", show_default=False)
+]
+QuestionFile = Annotated[
+    Path | None, typer.Option("--file", help="Read the question from a file.", metavar="FILE")
 ]
 Epsilon = Annotated[
     str | None,
@@ -73,6 +85,8 @@ Server = Annotated[
 ServerKey = Annotated[
     str | None, typer.Option(help="The public key of the server's owner.", metavar="KEY")
 ]
+Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Answer in CSV.")]
 POLICY = Path("deniable.toml")
 
 
@@ -99,6 +113,25 @@ def ask_options(
     }
 
 
+def read_question(question: str | None, file: Path | None) -> str:
+    """The question: the argument, standard input if it is -, or what a file holds."""
+    from deniable.errors import InvalidParameter
+
+    if (question is None) == (file is None):
+        raise InvalidParameter(
+            "Give one question: in quotes, with --file question.sql, or - for standard input."
+        )
+    if file is None:
+        assert question is not None
+        return sys.stdin.read() if question == "-" else question
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        raise InvalidParameter(
+            f"The file {str(file)!r} cannot be read as text. Name a file that holds a question."
+        ) from None
+
+
 def check_price(question: str, options: dict[str, Any]) -> None:
     """Refuses a question without a price or accuracy, or with two, in terms of CLI options."""
     from deniable.errors import InvalidParameter
@@ -112,6 +145,23 @@ def check_price(question: str, options: dict[str, Any]) -> None:
             "--relative 0.05 --of 10000, or WITHIN 50 at the end of the question. Found "
             f"{'more than one' if given else 'none of them'}."
         )
+
+
+def print_rows(rows: list[dict[str, Any]], *, as_json: bool, as_csv: bool) -> None:
+    """Prints rows as one JSON list, or as CSV with a line of names."""
+    import csv
+    import json
+
+    from deniable.errors import InvalidParameter
+
+    if as_json and as_csv:
+        raise InvalidParameter("Choose one of --json and --csv.")
+    if as_json:
+        print(json.dumps(rows))
+        return
+    writer = csv.DictWriter(sys.stdout, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
 
 
 @contextmanager

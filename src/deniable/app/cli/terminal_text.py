@@ -5,6 +5,7 @@ Most are escaped where they are printed; this catches the rest. Files and pipes 
 character, because there a CSV must be the data, unchanged.
 """
 
+import codecs
 import contextlib
 import io
 import re
@@ -52,6 +53,42 @@ class EscapingOutput(io.TextIOBase):
     def encoding(self) -> str:  # type: ignore[override]
         """The terminal's."""
         return self._screen.encoding
+
+
+_PLAIN = {
+    **dict.fromkeys("│┃", "|"),
+    **dict.fromkeys("─━", "-"),
+    **dict.fromkeys("├└┌┐┘┤┬┴┼╵╷", "+"),
+    **dict.fromkeys("█▉▊▋▌▍▎▏", "#"),
+    "░": ".",
+    "±": "+-",
+    "²": "^2",
+    "…": "...",
+}
+
+
+def _plain_characters(problem: UnicodeError) -> tuple[str, int]:
+    """What stands for characters that an encoding does not have."""
+    if not isinstance(problem, UnicodeEncodeError):
+        raise problem
+    found = problem.object[problem.start : problem.end]
+    return "".join(_PLAIN.get(character, "?") for character in found), problem.end
+
+
+def degrade_output() -> None:
+    """Lets standard output write plain characters for those that its encoding does not have.
+
+    An answer is charged before it is printed, so that printing must not fail.
+
+    >>> "5 ± 2".encode("ascii", errors="deniable-plain")
+    b'5 +- 2'
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="deniable-plain")
+
+
+codecs.register_error("deniable-plain", _plain_characters)
 
 
 @contextlib.contextmanager

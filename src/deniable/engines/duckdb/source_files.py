@@ -33,6 +33,15 @@ class SourceFiles:
     inner: str | None = None  # the table inside a DuckDB file, after "#"
 
 
+def is_known_file(path: Path) -> bool:
+    """Whether a path is a file that can be a source.
+
+    >>> is_known_file(Path("no such file.csv"))
+    False
+    """
+    return path.is_file() and path.name.lower().endswith(tuple(_ENDINGS))
+
+
 def find_files(source: str) -> SourceFiles:
     """Finds the files that a source names.
 

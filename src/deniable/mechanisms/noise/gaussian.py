@@ -29,7 +29,8 @@ from deniable.privacy.arithmetic import floats
 class Gaussian(AdditiveMechanism):
     """Adds independent rounded Gaussian noise to every number.
 
-    Give exactly one of `rho`, `mu`, `sigma` and `variance`, or use `Gaussian.calibrated`.
+    Give exactly one of `rho`, `mu`, `sigma` and `variance`, or `epsilon` and `delta`, which
+    take the least noise that is (epsilon, delta)-private, as `Gaussian.calibrated` does.
     `sensitivity` is how far one privacy unit can move all released numbers together (L2).
     `step` is the grid of the released numbers.
 
@@ -50,16 +51,23 @@ class Gaussian(AdditiveMechanism):
         mu: Number | None = None,
         sigma: Number | None = None,
         variance: Number | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
         sensitivity: Number = 1,
         step: Number = 1,
     ) -> None:
-        if sum(value is not None for value in (rho, mu, sigma, variance)) != 1:
+        calibrated = epsilon is not None and delta is not None
+        given = sum(value is not None for value in (rho, mu, sigma, variance)) + calibrated
+        if given != 1 or (epsilon is None) != (delta is None):
             raise InvalidParameter(
-                "Give exactly one of `rho`, `mu`, `sigma` and `variance`, or use "
-                "Gaussian.calibrated(epsilon=1, delta=1e-6)."
+                "Give exactly one of `rho`, `mu`, `sigma` and `variance`, or `epsilon` and "
+                "`delta` together, as in Gaussian(epsilon=1, delta=1e-6)."
             )
         exact_sensitivity = positive(sensitivity, "sensitivity")
-        if rho is not None:
+        if epsilon is not None and delta is not None:
+            loss = GaussianLoss.calibrated(epsilon=epsilon, delta=delta)
+            exact = exact_sensitivity**2 / loss.mu_squared
+        elif rho is not None:
             exact = exact_sensitivity**2 / (2 * positive(rho, "rho"))
         elif mu is not None:
             exact = (exact_sensitivity / positive(mu, "mu")) ** 2
@@ -82,9 +90,7 @@ class Gaussian(AdditiveMechanism):
         >>> round(Gaussian.calibrated(epsilon=1, delta=1e-6).sigma, 11)
         4.22467888933
         """
-        loss = GaussianLoss.calibrated(epsilon=epsilon, delta=delta)
-        variance = positive(sensitivity, "sensitivity") ** 2 / loss.mu_squared
-        return cls(variance=variance, sensitivity=sensitivity, step=step)
+        return cls(epsilon=epsilon, delta=delta, sensitivity=sensitivity, step=step)
 
     @property
     def loss(self) -> GaussianLoss:

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from deniable.errors import InvalidParameter
 from deniable.exact import discrete_laplace
 from deniable.exact.enclosures import Enclosure, exp_neg
+from deniable.exact.rationals import Number, positive
+from deniable.mechanisms.named_arguments import check_arguments
 from deniable.mechanisms.noise.additive import PureAdditiveMechanism
 
 if TYPE_CHECKING:
@@ -28,14 +31,38 @@ class Laplace(PureAdditiveMechanism):
 
     `sensitivity` is how far one privacy unit can move all released numbers together (L1).
     `step` is the grid of the released numbers. `odds=` may be given instead of `epsilon=`: then
-    the noise uses ln(odds) rounded down, and the loss is stated in odds.
+    the noise uses ln(odds) rounded down, and the loss is stated in odds. `scale=` may be given
+    instead of both: the scale of the noise, sensitivity / epsilon.
 
     >>> count = Laplace(epsilon=1)
     >>> count.loss.epsilon(), count.margin(0.95), round(count.pmf(0, 0), 11)
     (1.0, 3, 0.46211715726)
     >>> len(count.release([120, 7, 55]))
     3
+    >>> Laplace(scale=2, sensitivity=3).loss.epsilon()
+    1.5
     """
+
+    @check_arguments
+    def __init__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        odds: Number | None = None,
+        scale: Number | None = None,
+        sensitivity: Number = 1,
+        step: Number = 1,
+    ) -> None:
+        if scale is not None:
+            if epsilon is not None or odds is not None:
+                raise InvalidParameter(
+                    "Give only one of `epsilon`, `odds` and `scale`: the scale of the noise is "
+                    "sensitivity / epsilon."
+                )
+            epsilon = positive(sensitivity, "sensitivity") / positive(scale, "scale")
+        PureAdditiveMechanism.__init__(
+            self, epsilon=epsilon, odds=odds, sensitivity=sensitivity, step=step
+        )
 
     def worst_pair(self, *, values: int = 1, real: bool = False) -> "DiscretePair | None":
         """Two inputs that differ by the sensitivity; known for a release of one number.

@@ -20,19 +20,42 @@ from deniable.privacy.arithmetic import floats
 from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import precision
 from deniable.privacy.losses.loss import Loss, nonnegative
+from deniable.privacy.losses.pure import PureLoss
 
 _LARGEST_POWER = 64
 
 
-def posterior(loss: Loss, prior: Number, *, delta: Number = 0) -> Fraction:
+class Probability(float):
+    """A probability as a float, rounded up, with its `exact` value."""
+
+    exact: Fraction
+
+    def __new__(cls, exact: Fraction) -> "Probability":
+        made = super().__new__(cls, min(1.0, floats.up(exact)))
+        made.exact = exact
+        return made
+
+
+def posterior(loss: Loss | Number, prior: Number, *, delta: Number = 0) -> Probability:
     """The greatest probability that a belief of `prior` can become after the output is seen.
+
+    The loss is that of a mechanism or a release; a number is an epsilon. The answer is a float,
+    rounded up; `.exact` is the bound itself.
 
     >>> from deniable.privacy import PureLoss
     >>> posterior(PureLoss(odds=3), 0.1)
-    Fraction(1, 4)
-    >>> float(posterior(PureLoss(epsilon=1.1), 0.1))
+    0.25
+    >>> posterior(1.1, prior=0.1)
     0.25026028613346335
+    >>> posterior(PureLoss(odds=2), prior=0.1).exact
+    Fraction(2, 11)
     """
+    known = loss if isinstance(loss, Loss) else PureLoss(loss)
+    return Probability(exact_posterior(known, prior, delta=delta))
+
+
+def exact_posterior(loss: Loss, prior: Number, *, delta: Number = 0) -> Fraction:
+    """The same, as a rational."""
     guess = probability(prior, "prior")
     epsilon = _exact_epsilon(loss, delta)
     if epsilon is None:

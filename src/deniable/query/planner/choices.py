@@ -19,6 +19,7 @@ from fractions import Fraction
 
 from deniable.errors import InvalidQuery
 from deniable.exact.rationals import decimal_text
+from deniable.exact.suggestions import declaration
 from deniable.mechanisms import PermuteAndFlip, QuantileIntervals, Quantiles
 from deniable.mechanisms.quantiles.best_method import choose_method
 from deniable.privacy.neighbors import neighboring
@@ -92,9 +93,8 @@ def _modes(
     if key.values is None:
         raise InvalidQuery(
             f"{aggregates[0]} chooses among declared values, but {argument} has no declared "
-            f'values. Declare them, for example   {argument} = {{ keys = ["A", "B"] }},   or '
-            f"ask SELECT {argument}, COUNT(*) AS n ... GROUP BY {argument} "
-            f"ORDER BY n DESC LIMIT {most}."
+            f"values. Declare them, for example   {declaration(str(argument))}   or ask SELECT "
+            f"{argument}, COUNT(*) AS n ... GROUP BY {argument} ORDER BY n DESC LIMIT {most}."
         )
     if most > len(key.values):
         raise InvalidQuery(

@@ -15,6 +15,7 @@ from deniable.query.plan.plan import (
     Plan,
     Told,
 )
+from deniable.query.planner.notes import note_rows_without_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ def explain(plan: Plan) -> Branch:
     price = f"epsilon {decimal_text(plan.epsilon)}"
     if plan.delta:
         price += f", delta {decimal_text(plan.delta)}"
+    missing = note_rows_without_key(plan)
     return Branch(
         f"Answer at {price}",
         (
@@ -57,7 +59,7 @@ def explain(plan: Plan) -> Branch:
             *_below("measured", [_block(block) for block in plan.blocks]),
             *_below("chosen", [_choice(choice, plan.confidence) for choice in plan.choices]),
             Branch(describe_unit(plan)),
-            *_below("notes", [Branch(note) for note in plan.notes]),
+            *_below("notes", [Branch(note) for note in (*plan.notes, *missing)]),
         ),
     )
 

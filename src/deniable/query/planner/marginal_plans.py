@@ -13,7 +13,7 @@ from functools import cached_property
 from math import prod
 
 from deniable.exact.rationals import positive, rational
-from deniable.mechanisms import Exponential, Gaussian
+from deniable.mechanisms import Exponential, Gaussian, Laplace
 from deniable.policy import Policy, Table
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import Expression, Named, Relation
@@ -106,9 +106,32 @@ class MarginalPlanner:
         noise that costs `mu_squared`. Its price is the epsilon that this has at `delta`.
         `merged` gives the cells of some columns other numbers, from 0: those are counted, over
         the same rows."""
-        new = merged or {}
-        keys = tuple(_merged_key(self._keys[place], new.get(place)) for place in places)
         mechanism = self._noise(mu_squared)
+        counted = self._plan_counts(places, mechanism, confidence, merged or {})
+        price = rational(mechanism.loss.epsilon(delta))
+        return replace(counted, epsilon=price, delta=delta)
+
+    def plan_pure(
+        self, places: tuple[int, ...], *, epsilon: Fraction, confidence: Fraction
+    ) -> Plan:
+        """The plan that measures a marginal with Laplace noise, at this price and no delta. A
+        unit moves it by as many rows as count, in L1; by twice as many if it is replaced."""
+        rows, neighbors = self.max_rows_per_unit, self.table.neighbors
+        total, _ = _ROW.sensitivities(
+            groups=rows, rows=rows, neighbors=neighbors, keyed=True, most_rows=rows
+        )
+        mechanism = Laplace(epsilon=epsilon, sensitivity=total)
+        return replace(self._plan_counts(places, mechanism, confidence, {}), epsilon=epsilon)
+
+    def _plan_counts(
+        self,
+        places: tuple[int, ...],
+        mechanism: Gaussian | Laplace,
+        confidence: Fraction,
+        new: Merged,
+    ) -> Plan:
+        """The plan that measures a marginal with this noise, without its price."""
+        keys = tuple(_merged_key(self._keys[place], new.get(place)) for place in places)
         names = ", ".join(key.name for key in keys)
         about = f"rows by {names}" if keys else "rows"
         shown = tuple(_shown(key, place) for place, key in enumerate(keys))
@@ -122,8 +145,6 @@ class MarginalPlanner:
             keys=keys,
             blocks=(Block((COUNT,), about, mechanism, reach=_ROW),),
             outputs=(*shown, count),
-            epsilon=rational(mechanism.loss.epsilon(delta)),
-            delta=delta,
             engine_sql=self._statement.count(places, new),
         )
 

@@ -1,19 +1,25 @@
 """What a reader of the answer should know: clipping, rounding, limits, defaults."""
 
 import math
+from fractions import Fraction
 
 from deniable.exact.rationals import decimal_text
 from deniable.exact.suggestions import pluralize
 from deniable.exact.text_formats import percent
 from deniable.mechanisms import QuantileIntervals
 from deniable.policy import Policy
-from deniable.query.language.expressions import tables_in
+from deniable.query.language.expressions import tables_in, walk
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import Call, TableRef
 from deniable.query.margins.formula_parts import jumps
 from deniable.query.margins.linear_forms import form
+from deniable.query.plan.plan import Plan
 from deniable.query.planner.draft import Draft
+from deniable.query.relations.value_ranges import ValueRange
 from deniable.query.statements.statistics import Statistic
+
+WARNING = "Warning: "  # begins a note that a caller must see before the charge
+_SUMMED = ("sum", "mean", "moments", "pair")
 
 
 def write_notes(draft: Draft) -> None:
@@ -24,6 +30,7 @@ def write_notes(draft: Draft) -> None:
         *_about_choices(draft),
         *_about_keys(draft),
         *_about_jumps(draft),
+        *_about_spans(draft),
         *_about_limits(draft),
     )
 
@@ -53,6 +60,50 @@ def _about_jumps(draft: Draft) -> list[str]:
     ]
 
 
+def note_rows_without_key(plan: Plan) -> tuple[str, ...]:
+    """Whether rows are left out because they have no declared key. It follows from the plan, so
+    it is not one of its notes."""
+    if plan.other or plan.max_rows_per_unit is not None:
+        return ()
+    names = [key.name for key in plan.keys if key.values is not None and key.kind == "text"]
+    if not names:
+        return ()
+    which = " or ".join(names)
+    return (
+        f"Rows without a declared {which} (also NULL) are left out; other=True adds a group "
+        "for them.",
+    )
+
+
+def _about_spans(draft: Draft) -> list[str]:
+    """Warns of spans of time that no limit narrows: their noise is that of the calendar."""
+    notes = []
+    for statistic in draft.statistics:
+        for part in (statistic, statistic.second):
+            if part is None or part.argument is None or statistic.kind not in _SUMMED:
+                continue
+            spans = [
+                call
+                for call in walk(part.argument)
+                if isinstance(call, Call) and call.name.endswith("s between")
+            ]
+            width = part.width * part.step
+            if any(width >= _width(draft.scope.value_range(span)) for span in spans):
+                low, high = (decimal_text(end * part.step) for end in (part.low, part.high))
+                notes.append(
+                    f"{WARNING}{part.argument} may be {low} to {high}, because no limits are "
+                    "declared for it, and the noise is that large. Put limits that you know "
+                    f"around it, such as CLAMP({part.argument}, 0, 365)."
+                )
+    return list(dict.fromkeys(notes))
+
+
+def _width(values: ValueRange) -> Fraction:
+    assert values.low is not None
+    assert values.high is not None  # the calendar has ends
+    return values.high - values.low
+
+
 def _about_keys(draft: Draft) -> list[str]:
     return [
         f"Groups of {key.name} are whole seconds."
@@ -68,7 +119,7 @@ def _about_statistics(draft: Draft) -> list[str]:
     notes = [
         _about_grid(statistic)
         for statistic in (*statistics, *seconds)
-        if statistic.kind in ("sum", "mean", "moments", "pair")
+        if statistic.kind in _SUMMED
     ]
     if any(statistic.kind == "pair" for statistic in statistics):
         notes.append(

@@ -10,11 +10,13 @@ from math import prod
 
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.rationals import Number, positive, probability, rational
+from deniable.exact.suggestions import declaration
 from deniable.policy import Policy
 from deniable.query.language.expressions import aggregates_in
 from deniable.query.language.question import Question
-from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression
+from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Expression
 from deniable.query.plan.plan import GroupKey, Plan
+from deniable.query.plan.quoting import quote_name
 from deniable.query.plan.statement_text import StatementText, levels_of
 from deniable.query.planner.aggregate_nodes import build_nodes
 from deniable.query.planner.choices import MODES, QUANTILES, choose_values, price_choices
@@ -113,6 +115,7 @@ def find_keys(draft: Draft) -> None:
     draft.keys = keys
     draft.key_expressions = tuple(named.expression for named in draft.question.keys)
     draft.private = any(key.values is None for key in keys)
+    _refuse_units(draft)
     if draft.private and draft.request.delta == 0:
         raise InvalidQuery(_no_delta(keys))
     # Every declared group is answered, even an empty one.
@@ -253,10 +256,31 @@ def _freeze(draft: Draft) -> Plan:
     )
 
 
+def _refuse_units(draft: Draft) -> None:
+    """Refuses groups of one unit each: the threshold could show none, whatever it costs."""
+    unit, table = draft.table.unit, draft.table.name
+    for key, expression in zip(draft.keys, draft.key_expressions, strict=True):
+        if key.values is None and unit is not None and _is_unit(expression, unit):
+            raise InvalidQuery(
+                f"GROUP BY {expression} makes a group for each {unit}, and a group of one "
+                "person is never shown. Nothing was spent.\n  Leave it out of GROUP BY, or "
+                f"summarize what each {unit} has, for example   SELECT AVG(n) AS mean FROM "
+                f"(SELECT {quote_name(unit)}, COUNT(*) AS n FROM {quote_name(table)} GROUP BY "
+                f"{quote_name(unit)})"
+            )
+
+
+def _is_unit(expression: Expression, unit: str) -> bool:
+    """Whether an expression has another value for each unit: the unit, or a cast of it."""
+    while isinstance(expression, Call) and expression.name.startswith("cast"):
+        expression = expression.arguments[0]
+    return isinstance(expression, ColumnRef) and expression.name.lower() == unit.lower()
+
+
 def _no_delta(keys: tuple[GroupKey, ...]) -> str:
     name = next(key.name for key in keys if key.values is None)
     return (
         f"The groups of {name} are not declared, so even their names are private, and showing "
-        f'them takes a delta above 0.\n  Declare them, for example   {name} = {{ keys = ["A", '
-        f'"B"] }},   or give the budget a delta, such as 1e-6.'
+        f"them takes a delta above 0.\n  Declare them, for example   {declaration(name)}   or "
+        "give the budget a delta, such as 1e-6."
     )

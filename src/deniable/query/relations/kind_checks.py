@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from deniable.errors import InvalidQuery
+from deniable.exact.suggestions import declaration
 from deniable.query.language.syntax_tree import Call, ColumnRef, Expression
 
 _Part = TypeVar("_Part")
@@ -90,4 +91,4 @@ def no_limit(argument: Expression) -> str:
 
 
 def _bounds_for(column: ColumnRef) -> str:
-    return f"{column} = {{ bounds = [0, 1000], step = 1 }}"
+    return declaration(str(column), bounds=True)

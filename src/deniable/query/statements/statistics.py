@@ -16,6 +16,7 @@ from math import isqrt
 
 from deniable.errors import InvalidQuery
 from deniable.exact.rationals import decimal_text
+from deniable.exact.suggestions import declaration
 from deniable.privacy.neighbors import Neighbors
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression
 from deniable.query.plan.contribution import Contribution
@@ -228,7 +229,7 @@ def labels(argument: Expression, scope: Scope) -> tuple[str | bool, ...]:
     if keys is None or isinstance(keys, str):
         raise InvalidQuery(
             f"HISTOGRAM({argument}) needs the values that it counts. Declare them in the "
-            f'policy, for example   {argument} = {{ keys = ["A", "B"] }}'
+            f"policy, for example   {declaration(str(argument))}"
         )
     return tuple(str(key) for key in keys)
 

@@ -147,15 +147,46 @@ def decimals_for(margin: float) -> int:
 
 
 def text_table(
-    headings: list[str], rows: list[list[str]], numeric: list[bool], more: int
+    headings: list[str],
+    rows: list[list[str]],
+    numeric: list[bool],
+    more: int,
+    width: int | None = None,
 ) -> str:
-    """A plain-text table with aligned columns; `more` counts the rows left out."""
-    first, *below = align_columns([headings, *rows], numeric)
-    rule = "  ".join("-" * width for width in column_widths([headings, *rows]))
-    lines = [line.rstrip() for line in (first, rule, *below)]
-    if more > 0:
-        lines.append(f"... {more:,} more rows")
-    return "\n".join(lines)
+    """A plain-text table with aligned columns; `more` counts the rows left out.
+
+    A table that is wider than `width` continues below, each part with the first column.
+
+    >>> print(text_table(["ward", "n", "m"], [["A", "5", "7"]], [False, True, True], 0, 10))
+    ward  n
+    ----  -
+    A     5
+    <BLANKLINE>
+    ward  m
+    ----  -
+    A     7
+    """
+    parts = []
+    for places in _fit_columns(column_widths([headings, *rows]), width):
+        cells = [[row[place] for place in places] for row in (headings, *rows)]
+        first, *below = align_columns(cells, [numeric[place] for place in places])
+        rule = "  ".join("-" * one for one in column_widths(cells))
+        parts.append("\n".join(line.rstrip() for line in (first, rule, *below)))
+    return "\n\n".join(parts) + (f"\n... {more:,} more rows" if more > 0 else "")
+
+
+def _fit_columns(widths: list[int], most: int | None) -> list[list[int]]:
+    """The columns of each part of a table; the first column is in every part."""
+    if most is None or sum(widths) + 2 * (len(widths) - 1) <= most or len(widths) < 3:
+        return [list(range(len(widths)))]
+    parts, room = [[0]], most - widths[0]
+    for place, width in enumerate(widths[1:], 1):
+        if width + 2 > room and len(parts[-1]) > 1:
+            parts.append([0])
+            room = most - widths[0]
+        parts[-1].append(place)
+        room -= width + 2
+    return parts
 
 
 def html_table(

@@ -1,12 +1,17 @@
 """What margins promise, and warnings about numbers that are smaller than their own margins."""
 
+import math
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from deniable.exact.rationals import decimal_text
 from deniable.exact.text_formats import percent
 from deniable.query.margins.chosen_rows import chooses_rows
 from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer_table import Answer
+
+LARGE_EPSILON = 10
 
 
 def margin_units(plan: Plan) -> dict[str, str]:
@@ -30,6 +35,34 @@ def describe_margins(plan: Plan) -> str:
     if plan.choices:
         promise += " Those of quantiles and modes do not: they hold before rows are chosen."
     return promise
+
+
+def explain_empty_answer(plan: Plan, answer: Answer) -> tuple[str, ...]:
+    """Why an answer shows no group, and what would help."""
+    if answer.table.num_rows or not plan.keys:
+        return ()
+    if plan.thresholding is None:
+        return ("No group is shown: none passes HAVING.",)
+    rule = plan.thresholding
+    passes = "" if plan.having is None else ", and passes HAVING"
+    who = "rows" if plan.unit is None else "units"
+    return (
+        f"No group is shown: one is shown if its noisy number of {who} is above "
+        f"{rule.threshold:,}{passes}. What would help: coarser groups, a larger epsilon or "
+        "delta, or declared keys, which need no such number.",
+    )
+
+
+def warn_of_large_epsilon(plan: Plan) -> tuple[str, ...]:
+    """What an epsilon above 10 means, in odds."""
+    if plan.epsilon <= LARGE_EPSILON:
+        return ()
+    odds = min(float(plan.epsilon), 700.0)
+    return (
+        f"Warning: epsilon {decimal_text(plan.epsilon)} hardly protects. An answer at this "
+        f"price can multiply the odds of a guess about one person by {math.exp(odds):.3g}; at "
+        "epsilon 1, by 2.72.",
+    )
 
 
 def warn_of_wide_margins(plan: Plan, answer: Answer) -> tuple[str, ...]:

@@ -53,12 +53,15 @@ def name_or_release(
     """The aggregate of a named column, or its release from an array."""
     if is_column_name(of, epsilon, bounds, keys, *how.values()):
         return aggregate(of)
-    _check_options(name, how)
+    check_options(name, how)
     if bounds is None and keys is None:
+        text = ' For texts, give the keys to count, such as keys=["A", "B"].'
         raise InvalidParameter(
             f"`bounds` is missing: one person could change the {name} by any amount. Give "
             "bounds that are known without looking at the data, such as bounds=(0, 100); or "
             'bounds="find", which spends a fifth of epsilon on finding them.'
+            + text
+            * (name in ("histogram", "mode"))
         )
     return release_array(name, aggregate("value"), of, bounds, epsilon, how, keys)
 
@@ -75,7 +78,8 @@ def is_column_name(of: Values, *given: object) -> bool:
     return True
 
 
-def _check_options(name: str, how: Mapping[str, Any]) -> None:
+def check_options(name: str, how: Mapping[str, Any]) -> None:
+    """Refuses an unknown option of a function of arrays."""
     optional = ArrayOptions.__annotations__
     for option in how:
         if option not in optional:
@@ -93,7 +97,7 @@ def release_array(
     keys: Sequence[KeyValue] | None = None,
 ) -> Release:
     """The answer of a session that is opened for this question."""
-    _check_options(name, how)
+    check_options(name, how)
     if epsilon is None:
         raise InvalidParameter(
             f"`epsilon` is missing: it is the price of the {name}. 1 is a common choice; a "

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Unpack
 
-from deniable.query.language.builder import QuestionBuilder
+from deniable.query.language.builder import QuestionBuilder, count
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import Aggregate
 from deniable.query.plan.plan import Plan
@@ -28,6 +28,8 @@ class BuiltQuestion:
     >>> answer = adults.agg(n=dp.count(), age=dp.mean("age")).release(epsilon=1)
     >>> answer.columns
     ('ward', 'n', 'age')
+    >>> adults.release(epsilon=0.5).columns
+    ('ward', 'n')
     """
 
     session: Door
@@ -61,6 +63,11 @@ class BuiltQuestion:
             having=having, order_by=order_by, descending=descending, limit=limit, **outputs
         )
         return ReadyQuestion(self.session, question)
+
+    @with_names("epsilon=0.5")
+    def release(self, **options: Unpack[AskOptions]) -> Release:
+        """The number of rows, in each group if there are groups; `agg` asks for more."""
+        return self.agg(n=count()).release(**options)
 
 
 @dataclass(frozen=True, slots=True)

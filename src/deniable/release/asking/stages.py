@@ -5,11 +5,12 @@ the bounds were found before, only the second plan is charged.
 """
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from deniable.errors import BudgetExhausted, InvalidParameter, InvalidQuery
+from deniable.errors import AnswerWarning, BudgetExhausted, InvalidParameter, InvalidQuery
 from deniable.exact.rationals import decimal_text, positive
 from deniable.exact.text_formats import percent
 from deniable.query.language.parse import parse
@@ -24,6 +25,7 @@ from deniable.query.planner.bounds_search import (
     with_bounds,
 )
 from deniable.query.planner.explain import Branch, explain
+from deniable.query.planner.notes import WARNING
 from deniable.release.answer.answer_table import Answer
 from deniable.release.session.door import Door
 from deniable.release.session.release import Release
@@ -42,6 +44,9 @@ def release_question(
         asked = {"fresh": fresh, "question_id": question_id}
         return _release_in_two_steps(session, question, options, **asked)  # type: ignore[arg-type]
     plan = session.plan(question, **options)
+    for note in plan.notes:
+        if note.startswith(WARNING):
+            warnings.warn(note.removeprefix(WARNING), AnswerWarning, stacklevel=4)
     try:
         return session.release(plan, fresh=fresh, question_id=question_id)
     except BudgetExhausted as refusal:

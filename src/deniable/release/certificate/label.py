@@ -16,7 +16,7 @@ from deniable.exact.foreign_text import quoted
 from deniable.exact.suggestions import pluralize
 from deniable.exact.text_formats import factor_up, percent, percent_up
 from deniable.privacy import ApproximateLoss
-from deniable.privacy.losses.hypothesis_testing import odds_factor, posterior
+from deniable.privacy.losses.hypothesis_testing import exact_posterior, odds_factor
 from deniable.release.answer.formatting import format_margin
 from deniable.release.certificate.verification import VerifiedCertificate
 
@@ -191,7 +191,7 @@ def _describe_origin(statement: Mapping[str, Any], signer_known: bool) -> tuple[
 
 
 def _posterior(epsilon: Fraction, delta: Fraction, before: Fraction) -> Fraction:
-    return posterior(ApproximateLoss(epsilon, delta), before, delta=delta)
+    return exact_posterior(ApproximateLoss(epsilon, delta), before, delta=delta)
 
 
 def _factor(epsilon: Fraction, delta: Fraction) -> str:

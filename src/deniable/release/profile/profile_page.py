@@ -8,7 +8,7 @@ from deniable.exact.text_formats import percent
 from deniable.release.profile.profile_text import format_number, name_quantile
 from deniable.release.profile.table_profile import ColumnProfile, NoisyNumber, TableProfile
 
-_CSS = """
+PROFILE_CSS = """
 .profile { --ink: #1d2733; --soft: #667382; --line: #d9dfe6; --card: #fff; --bar: #3d6fb4;
   --whisker: #d9822b; font: 15px/1.45 system-ui, sans-serif; color: var(--ink); }
 .profile h1 { font-size: 1.5em; margin: 0 0 .2em; }
@@ -64,7 +64,8 @@ def write_body(profile: TableProfile) -> str:
         f"them. Cost: {profile.price}. Left: {profile.remaining}."
     )
     return (
-        f'<div class="profile"><style>{_CSS}</style><h1>{escape_html(profile.table)}</h1>'
+        f'<div class="profile"><style>{PROFILE_CSS}</style>'
+        f"<h1>{escape_html(profile.table)}</h1>"
         f'<p class="lead">{escape_html(size)}. {escape_html(foot)}</p>'
         f'<div class="grid">{cards}</div></div>'
     )

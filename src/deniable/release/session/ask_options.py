@@ -24,6 +24,10 @@ def with_names(example: str) -> Callable[[Method], Method]:
                     f"{method.__name__}() takes arguments{' after the question' * most} only "
                     f"with their names. Write {method.__name__}({example})."
                 )
+            if len(values) < most and not {"text", "question"} & options.keys():
+                raise TypeError(
+                    f"{method.__name__}() needs a question. Write {method.__name__}({example})."
+                )
             return method(self, *values, **options)
 
         return cast(Method, checked)

@@ -349,6 +349,11 @@ def _prepare(door: Door, plan: Plan) -> WrittenPlan:
     return door._write(plan)
 
 
+def remember_limits(door: Door, plan: Plan, measured: str) -> None:
+    """Lets answers quote what limits leave out, if they count what this plan counts."""
+    door._records.measured[plan.engine_sql] = measured
+
+
 def stream_door(door: Door) -> StreamDoor:
     """What a stream needs of its session: one charge, steps in the ledger, and plans whose
     integers go to the stream's own noise."""

@@ -1,5 +1,6 @@
 """A release: the noisy numbers with their margins, the price, and what is left."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -9,15 +10,19 @@ import pyarrow as pa
 
 from deniable.errors import InvalidParameter
 from deniable.exact.foreign_text import printable
+from deniable.exact.suggestions import pluralize, suggest
 from deniable.ledger.ledger import Remaining
 from deniable.privacy import Loss
 from deniable.public_methods import implementation
 from deniable.query.plan.plan import Plan
+from deniable.query.planner.notes import note_rows_without_key
 from deniable.release.answer import formatting
 from deniable.release.answer.answer_table import Answer
 from deniable.release.answer.wide_margins import (
     describe_margins,
+    explain_empty_answer,
     margin_units,
+    warn_of_large_epsilon,
     warn_of_wide_margins,
 )
 from deniable.release.certificate.certificate import Certificate, document_text
@@ -46,6 +51,8 @@ class Release:
     (True, 3)
     >>> answer.value - answer.low, answer.high - answer.value
     (3, 3)
+    >>> float(answer) == answer["n"][0] == [row["n"] for row in answer][0]
+    True
     """
 
     plan: Plan
@@ -56,6 +63,7 @@ class Release:
     repeated: bool = False  # whether this answer was released before; then it costs nothing
     rehearsal: bool = False  # whether the rows are made up
     kept: bool = True  # whether the ledger keeps this answer; then asking again costs nothing
+    left_out: str = ""  # what the limits leave out, if `Session.limits` has measured it
 
     @property
     def loss(self) -> Loss:
@@ -101,18 +109,23 @@ class Release:
         return None if unknown else self.value + (self.margin if side else -self.margin)
 
     def _only_number(self) -> str:
-        if len(self) != 1 or len(self.answer.margins) != 1:
+        numbers = len(self.answer.margins)
+        if len(self) != 1 or numbers != 1:
             raise InvalidParameter(
                 "`value`, `margin`, `low` and `high` need an answer with one number. This "
-                f"answer has {len(self):,} rows and {len(self.answer.margins)} numbers in each "
-                "row: use to_pandas(), to_polars() or to_arrow()."
+                f"answer has {pluralize(len(self), 'row')} and {pluralize(numbers, 'number')} "
+                "in each: use to_pandas(), to_polars() or to_arrow()."
             )
         return next(iter(self.answer.margins))
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warns about numbers that are smaller than their own margins."""
-        return warn_of_wide_margins(self.plan, self.answer)
+        """About an answer without groups, numbers below their margins, and a large epsilon."""
+        return (
+            *explain_empty_answer(self.plan, self.answer),
+            *warn_of_wide_margins(self.plan, self.answer),
+            *warn_of_large_epsilon(self.plan),
+        )
 
     def to_arrow(self) -> "pa.Table":
         """An Arrow table. Beside column `n` are `n_margin`, `n_low` and `n_high`: the interval
@@ -145,6 +158,22 @@ class Release:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.answer.table.__arrow_c_stream__(requested_schema)
+
+    def __getitem__(self, column: str) -> list[Any]:
+        """The values of one column, such as release["n"] or release["n_margin"]."""
+        names = self.answer.table.column_names
+        if column not in names:
+            listed = suggest(str(column), names, "The columns are")
+            raise InvalidParameter(f"This answer has no column {column!r}. {listed}")
+        return list(self.answer.table[column].to_pylist())
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The rows, as dictionaries."""
+        return iter(self.answer.table.to_pylist())
+
+    def __float__(self) -> float:
+        """The number, if the answer is a single number: float(release)."""
+        return float(self.value)
 
     def __len__(self) -> int:
         return int(self.answer.table.num_rows)
@@ -179,8 +208,13 @@ class Release:
         return infer(self, value=value, rows=rows, fraction=fraction, confidence=confidence)
 
     def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, width: int | None = None) -> str:
+        """The answer as it prints. A table wider than `width` continues below."""
         shown = self._format_cells()
-        return f"{formatting.text_table(*shown, len(self) - len(shown[1]))}\n\n{self._footer()}"
+        table = formatting.text_table(*shown, len(self) - len(shown[1]), width)
+        return f"{table}\n\n{self._footer()}"
 
     __repr__ = __str__
 
@@ -202,7 +236,9 @@ class Release:
             f"{describe_margins(self.plan)} Cost: {cost}{again}. Left: {self.remaining}.{more}"
         )
         size = [] if self.kept else [_NOT_KEPT]
-        notes = map(printable, self.plan.notes)
+        measured = [self.left_out] if self.left_out else []
+        missing = note_rows_without_key(self.plan)
+        notes = map(printable, (*self.plan.notes, *missing, *measured))
         return "\n".join([*self._rehearsal_notice(), price, *size, *notes, *self.warnings])
 
     def _rehearsal_notice(self) -> list[str]:

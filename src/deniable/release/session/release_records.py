@@ -60,6 +60,7 @@ class ReleaseRecords:
     policy_hash: str
     rehearsal: bool
     rows: TablePart = field(default_factory=TablePart)
+    measured: dict[str, str] = field(default_factory=dict, init=False)  # see `limits`
     _forms: dict[int, tuple[Plan, canonical.Json, str]] = field(
         default_factory=dict, init=False
     )
@@ -138,6 +139,7 @@ class ReleaseRecords:
             repeated=repeated,
             rehearsal=self.rehearsal,
             kept=kept,
+            left_out=self.measured.get(plan.engine_sql, ""),
         )
 
     def repeat(self, plan: Plan, kept: RecalledAnswer) -> Release:

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from deniable.exact.text_formats import factor_up
 from deniable.privacy import Loss, PureLoss
-from deniable.privacy.losses.hypothesis_testing import odds_factor, posterior
+from deniable.privacy.losses.hypothesis_testing import exact_posterior, odds_factor
 from deniable.surveys.questionnaire.manifest import Manifest
 from deniable.surveys.results.manifest_designs import question_loss
 
@@ -51,7 +51,7 @@ def of_100_up(loss: Loss, prior: Fraction) -> int:
     >>> of_100_up(PureLoss(1), Fraction(1, 2)), of_100_up(PureLoss(odds=3), Fraction(1, 10))
     (74, 25)
     """
-    return math.ceil(100 * posterior(loss, prior))
+    return math.ceil(100 * exact_posterior(loss, prior))
 
 
 def epsilon_sentences(manifest: Manifest) -> tuple[str, ...]:

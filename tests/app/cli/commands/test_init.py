@@ -1,6 +1,7 @@
 """`deniable init`: a draft from names and types; a canary in the values never shows."""
 
 import shutil
+import tomllib
 from pathlib import Path
 
 import duckdb
@@ -45,7 +46,7 @@ def write(kind, columns):
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb"])
 def test_no_value_changes_the_draft(kind, folder):
-    texts = {write_draft(write(kind, columns), folder) for columns in (TAME, CANARY)}
+    texts = {write_draft([write(kind, columns)], folder) for columns in (TAME, CANARY)}
     (text,) = texts
     assert "CANARY" not in text
     assert "4711" not in text
@@ -54,9 +55,9 @@ def test_no_value_changes_the_draft(kind, folder):
 @pytest.mark.parametrize("line", [b"", b"1,2,3,4\n" * 100, b"a\xff,\n", b'"open,1,2\n'])
 def test_no_line_of_a_csv_file_changes_the_draft(line, folder):
     (folder / "visits.csv").write_bytes(b"patient,cost,age,seen\n" + line)
-    plain = write_draft(write("csv", TAME), folder)
+    plain = write_draft([write("csv", TAME)], folder)
     (folder / "visits.csv").write_bytes(b"patient,cost,age,seen\n" + line)
-    assert write_draft("visits.csv", folder) == plain
+    assert write_draft(["visits.csv"], folder) == plain
 
 
 @pytest.mark.parametrize(
@@ -91,13 +92,13 @@ def test_categories_and_statistics_are_values_too(folder):
     for wards in (["A", "B"], ["CANARY", "Z"]):
         table = pa.table({"ward": pa.array(wards).dictionary_encode(), "n": [1, len(wards[0])]})
         pyarrow.parquet.write_table(table, "visits.parquet")
-        texts.add(write_draft("visits.parquet", folder))
+        texts.add(write_draft(["visits.parquet"], folder))
         with duckdb.connect("visits.duckdb") as database:
             values = ", ".join(f"'{ward}'" for ward in wards)
             database.execute(
                 f"CREATE OR REPLACE TABLE visits AS SELECT '{wards[0]}'::ENUM({values}) AS ward"
             )
-        texts.add(write_draft("visits.duckdb", folder))
+        texts.add(write_draft(["visits.duckdb"], folder))
     assert len(texts) == 2
     assert not any("CANARY" in text for text in texts)
 
@@ -114,7 +115,7 @@ def test_a_draft_cannot_be_used_before_it_is_filled_in(folder, capsys):
 
 def test_a_filled_draft_is_a_policy(folder):
     write("duckdb", TAME)
-    text = write_draft("visits.duckdb", folder)
+    text = write_draft(["visits.duckdb"], folder)
     text = text.replace('epsilon = "FILL IN"', "epsilon = 1")
     text = text.replace('unit = "FILL IN"', 'unit = "patient"')
     (folder / "deniable.toml").write_text(text.replace("# cost =", "cost ="))
@@ -126,7 +127,7 @@ def test_a_filled_draft_is_a_policy(folder):
 def test_names_of_every_kind_are_quoted(folder):
     with duckdb.connect("odd.duckdb") as database:
         database.execute('CREATE TABLE "my ""visits""" AS SELECT 1 AS "a.b", 2 AS "c\n#d"')
-    text = write_draft("odd.duckdb", folder)
+    text = write_draft(["odd.duckdb"], folder)
     filled = text.replace('unit = "FILL IN"', "").replace('"FILL IN"', "1")
     (folder / "deniable.toml").write_text(filled.replace('# "', '"'))
     (table,) = load("deniable.toml").tables.values()
@@ -138,7 +139,7 @@ def test_the_source_is_named_from_the_policy(folder):
     (folder / "data").mkdir()
     (folder / "policies").mkdir()
     shutil.move(write("parquet", TAME), folder / "data")
-    text = write_draft("data/visits.parquet", folder / "policies")
+    text = write_draft(["data/visits.parquet"], folder / "policies")
     assert 'source = "../data/visits.parquet"' in text
 
 
@@ -233,3 +234,44 @@ def test_a_draft_in_the_place_of_a_policy_keeps_its_ledger(folder):
         main(["init", source, "--out", "a.toml", "--force"])
     assert line[0] in Path("a.toml").read_text().splitlines()
     assert not Path("a.ledger.key.mark").exists()
+
+
+def test_a_folder_is_a_table_for_each_of_its_files_and_others_are_added(run, tmp_path):
+    (tmp_path / "data").mkdir()
+    for name in ("wards.csv", "bills.csv", "notes.txt"):
+        (tmp_path / "data" / name).write_text("patient,cost\n1,2\n")
+    status, out, err = run("init", "data", "--out", "new.toml")
+    assert (status, err) == (0, "")
+    drafted = tomllib.loads((tmp_path / "new.toml").read_text())["tables"]
+    assert {name: table["source"] for name, table in drafted.items()} == {
+        "bills": "data/bills.csv",
+        "wards": "data/wards.csv",
+    }
+    before = (tmp_path / "new.toml").read_text()
+    status, out, err = run("init", "visits.parquet", "--add", "--out", "new.toml")
+    assert (status, err) == (0, "")
+    after = (tmp_path / "new.toml").read_text()
+    assert after.startswith(before)
+    assert set(tomllib.loads(after)["tables"]) == {"bills", "wards", "visits"}
+    status, out, err = run("init", "data/wards.csv", "--add", "--out", "new.toml")
+    assert (status, out) == (2, "")
+    assert "has a table 'wards' already" in err
+    assert (tmp_path / "new.toml").read_text() == after
+
+
+def test_two_sources_of_one_name_get_two_names(run, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "visits.csv").write_text("patient\n1\n")
+    assert run("init", "a/visits.csv", "b/visits.csv", "--out", "new.toml")[0] == 0
+    assert set(tomllib.loads((tmp_path / "new.toml").read_text())["tables"]) == {
+        "visits",
+        "visits_2",
+    }
+
+
+def test_a_folder_without_files_is_refused(run, tmp_path):
+    (tmp_path / "empty").mkdir()
+    status, out, err = run("init", "empty", "--out", "new.toml")
+    assert (status, out) == (2, "")
+    assert "has no CSV, Parquet or DuckDB file" in err

@@ -53,7 +53,7 @@ def test_one_table_is_chosen_after_the_mark(folder):
         database.execute("CREATE TABLE visits AS SELECT 'CANARY' AS patient, 4711 AS cost")
         database.execute("CREATE TABLE wards AS SELECT 'A' AS ward")
     source = f"ibis://duckdb/{folder}/hospital.duckdb#visits"
-    text = write_draft(source, folder)
+    text = write_draft([source], folder)
     assert f'source = "{source}"' in text
     assert "[tables.wards]" not in text
 

@@ -4,6 +4,9 @@ import csv
 import io
 import json
 import math
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -87,7 +90,7 @@ def test_brackets_can_be_left_out(run):
 )
 def test_what_cannot_be_answered_gets_one_line(run, words, told):
     status, out, err = run("sql", *words)
-    assert (status, out) == (2, "")
+    assert (status, out) == (3 if "4" in words else 2, "")
     assert err.count("\n") == 1
     assert err.startswith("deniable sql: ")
     assert told in err
@@ -117,7 +120,7 @@ def test_the_budget_outlives_the_command(run):
     assert "Left: epsilon 1" in run("sql", BY_WARD, "--epsilon", "1", "--fresh")[1]
     assert "Left: epsilon 0" in run("sql", BY_WARD, "--epsilon", "1", "--fresh")[1]
     status, _, err = run("sql", BY_WARD, "--epsilon", "1", "--fresh")
-    assert status == 2
+    assert status == 3
     assert "Nothing was spent" in err
 
 
@@ -179,3 +182,26 @@ def test_a_missing_price_is_told_in_the_words_of_the_command(run, command, given
     assert (status, out) == (2, "")
     assert "--epsilon 0.5, --margin 50 and --relative 0.05 --of 10000" in err
     assert ("more than one" if given else "none of them") in err
+
+
+def test_a_question_from_a_file_or_from_standard_input(run, hospital, monkeypatch):
+    text = "SELECT COUNT(*) AS n\nFROM visits"
+    (hospital / "question.sql").write_text(text, encoding="utf-8")
+    status, first, _ = run("sql", "--file", "question.sql", "--epsilon", "1")
+    assert status == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    status, again, _ = run("sql", "-", "--epsilon", "1")
+    assert status == 0
+    assert "charged before" in again
+    assert first.splitlines()[2] == again.splitlines()[2]
+
+
+def test_an_output_without_the_sign_of_a_margin_gets_a_plain_one(hospital):
+    code = "from deniable.app.cli import main; main()"
+    words = [sys.executable, "-c", code, "sql", "SELECT COUNT(*) AS n FROM visits"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    told = subprocess.run(
+        [*words, "--epsilon", "1"], capture_output=True, env=environment, check=True
+    )
+    assert b" +- 9" in told.stdout
+    assert told.stderr == b""

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deniable.app.cli import session_options
 
@@ -14,7 +14,11 @@ ORDER = ("unit", "table", "analyst")
 WIDTH = 16
 
 
-def budget(policy: session_options.PolicyFile = session_options.POLICY) -> None:
+def budget(
+    policy: session_options.PolicyFile = session_options.POLICY,
+    as_json: session_options.Json = False,
+    as_csv: session_options.Csv = False,
+) -> None:
     """Show how much of each budget is spent. This is the owner's view; no row is read.
 
     If a budget has several filters, a question is answered while one of them has room.
@@ -35,6 +39,11 @@ def budget(policy: session_options.PolicyFile = session_options.POLICY) -> None:
             usages, entries = ledger.filter_usages(), ledger.entries
     else:
         usages, entries = MemoryLedger(terms=Terms.from_policy(declared)).filter_usages(), ()
+    if as_json or as_csv:
+        session_options.print_rows(
+            list(map(list_usage, usages)), as_json=as_json, as_csv=as_csv
+        )
+        return
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("budget")
     for heading in ("filter", "", "spent", "delta"):
@@ -49,6 +58,18 @@ def budget(policy: session_options.PolicyFile = session_options.POLICY) -> None:
     console.print(table)
     charges = pluralize(len(entries), "charge")
     console.print(f"{charges} so far. List them with   deniable ledger log")
+
+
+def list_usage(usage: "FilterUsage") -> dict[str, Any]:
+    """What is spent in one filter of an account, as a row."""
+    return {
+        "budget": usage.account,
+        "filter": UNITS[usage.filter],
+        "spent": None if usage.spent is None else float(usage.spent),
+        "limit": float(usage.limit),
+        "spent_delta": float(usage.spent_delta),
+        "limit_delta": float(usage.limit_delta),
+    }
 
 
 def describe_account(name: str) -> str:

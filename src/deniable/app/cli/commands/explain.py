@@ -17,7 +17,7 @@ SavePlan = Annotated[
 
 
 def explain(
-    question: session_options.Question,
+    question: session_options.Question = None,
     epsilon: session_options.Epsilon = None,
     margin: session_options.Margin = None,
     relative: session_options.Relative = None,
@@ -33,6 +33,7 @@ def explain(
     save_plan: SavePlan = None,
     server: session_options.Server = None,
     server_key: session_options.ServerKey = None,
+    file: session_options.QuestionFile = None,
 ) -> None:
     """Show the plan for a question: sensitivity, noise, cost and expected margins.
 
@@ -52,6 +53,7 @@ def explain(
     )
     from deniable.release.certificate.kernel_check import write_plan_check
 
+    question = session_options.read_question(question, file)
     session_options.check_price(question, options)
     with session_options.open_to_plan(policy, server, server_key) as session:
         explanation = session.explain(question, **options)

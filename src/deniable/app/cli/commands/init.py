@@ -1,6 +1,9 @@
 """`deniable init`: draft a policy from the names and types of columns. No value is in it."""
 
 import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from itertools import chain, count
 from pathlib import Path
 from typing import Annotated
 
@@ -8,36 +11,46 @@ import typer
 
 import deniable as dp
 
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        help="CSV, Parquet or DuckDB files, a folder of them, a pattern in quotes for many "
+        "files of one table; or an address: postgresql://, spark://, ibis://, or '$NAME' for "
+        "an address in an environment variable.",
+        metavar="SOURCE...",
+    ),
+]
+
 
 def init(
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="A CSV, Parquet or DuckDB file; or an address: postgresql://, spark://, "
-            "ibis://, or '$NAME' for an address in an environment variable.",
-            metavar="SOURCE",
-        ),
-    ],
+    sources: Sources,
     out: Annotated[Path, typer.Option(help="The policy to write.", metavar="POLICY")] = Path(
         "deniable.toml"
     ),
     force: Annotated[bool, typer.Option("--force", help="Replace an older policy.")] = False,
+    add: Annotated[
+        bool, typer.Option("--add", help="Add the tables to an older policy.")
+    ] = False,
 ) -> None:
     """Draft a policy for a file or a database, from the names and types of its columns.
 
     No value is in the draft. Lines marked FILL IN need your decision. Passwords and tokens come
     from the environment, never from an address on the command line.
     """
-    if out.exists() and not force:
+    if out.exists() and not (force or add):
         raise dp.InvalidParameter(
-            f"{str(out)!r} exists already. Write another file with --out, or replace it with "
-            "--force."
+            f"{str(out)!r} exists already. Add tables to it with --add, write another file "
+            "with --out, or replace it with --force."
         )
     from deniable.ledger.beginning import name_draft
     from deniable.policy.folder_neighbors import read_names
 
-    text, warning = write_draft(source, out.parent), describe_malformed_lines(source)
-    older = read_names(out)
+    files = list_sources(sources)
+    warning = " ".join(filter(None, map(describe_malformed_lines, files)))
+    if add and out.exists():
+        add_tables(files, out)
+        return
+    text, older = write_draft(files, out.parent), read_names(out)
     try:
         out.write_text(text, encoding="utf-8")
         key = name_draft(out, older.ledger_id if older else None)
@@ -74,10 +87,81 @@ HOW_TO_CORRECT = "Correct it first. docs/scale.md says how CSV files are read."
 MARK_LINE = '= "FILL IN"'
 
 
-def write_draft(source: str, folder: Path) -> str:
-    """The text of a draft for a file or an address; paths are relative to the folder."""
-    from deniable.engines.opening import list_tables, read_schemas
+def list_sources(sources: list[str]) -> list[str]:
+    """The sources, with every known file of a folder in its place."""
+    from deniable.engines.duckdb.source_files import is_known_file
+
+    found: list[str] = []
+    for source in sources:
+        if not Path(source).is_dir():
+            found.append(source)
+            continue
+        files = sorted(str(file) for file in Path(source).iterdir() if is_known_file(file))
+        if not files:
+            raise dp.InvalidPolicy(
+                f"The folder {source!r} has no CSV, Parquet or DuckDB file. Name a file, or a "
+                "pattern in quotes, such as 'data/*/*.parquet'."
+            )
+        found += files
+    return found
+
+
+def add_tables(sources: list[str], out: Path) -> None:
+    """Adds drafts of tables to a policy, whose text stays as it is."""
+    from deniable.policy.draft import draft_tables
+
+    older = out.read_text(encoding="utf-8")
+    schemas, addresses = read_sources(sources, out.parent)
+    declared = {name.lower() for name in tomllib.loads(older).get("tables", {})}
+    for name in schemas:
+        if name.lower() in declared:
+            raise dp.InvalidPolicy(
+                f"{str(out)!r} has a table {name!r} already. Rename the file, or change the "
+                "table in the policy."
+            )
+    text = draft_tables(schemas, addresses)
+    out.write_text(older.rstrip("\n") + "\n" + text, encoding="utf-8")
+    names = ", ".join(schemas)
+    print(f"{names} added to {out}. Decide the {text.count(MARK_LINE)} lines marked FILL IN.")
+
+
+def write_draft(sources: list[str], folder: Path) -> str:
+    """The text of a draft for files and addresses; paths are relative to the folder."""
     from deniable.policy.draft import draft
+
+    return draft(*read_sources(sources, folder))
+
+
+def read_sources(
+    sources: list[str], folder: Path
+) -> tuple[dict[str, Mapping[str, str]], dict[str, str]]:
+    """The columns of all tables of some sources, and where each table is."""
+    schemas: dict[str, Mapping[str, str]] = {}
+    addresses: dict[str, str] = {}
+    for source in sources:
+        found, where = read_source(source, folder)
+        for name in found:
+            free = free_name(name, schemas)
+            schemas[free], addresses[free] = found[name], where[name]
+    return schemas, addresses
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """The name, with a number behind it if it is taken.
+
+    >>> free_name("visits", []), free_name("visits", ["Visits", "visits_2"])
+    ('visits', 'visits_3')
+    """
+    compared = {other.lower() for other in taken}
+    names = chain([name], (f"{name}_{i}" for i in count(2)))
+    return next(other for other in names if other.lower() not in compared)
+
+
+def read_source(
+    source: str, folder: Path
+) -> tuple[Mapping[str, Mapping[str, str]], Mapping[str, str]]:
+    """The same for one source."""
+    from deniable.engines.opening import list_tables, read_schemas
     from deniable.policy.source_addresses import is_address
 
     remote, tables = is_address(source), list_tables(source)
@@ -91,12 +175,11 @@ def write_draft(source: str, folder: Path) -> str:
     sources = sources or {table_name(source): source}
     schemas = read_schemas(sources)
     if remote:
-        return draft(schemas, sources)
+        return schemas, sources
     relative = os.path.relpath(source, folder)
-    return draft(
-        schemas,
-        {name: relative + address.removeprefix(source) for name, address in sources.items()},
-    )
+    return schemas, {
+        name: relative + address.removeprefix(source) for name, address in sources.items()
+    }
 
 
 def names_one_table(source: str) -> bool:

@@ -89,14 +89,14 @@ def guess_table(loss: "Loss", shares: "tuple[Fraction, ...]", delta: Fraction) -
     from rich.table import Table
 
     from deniable.exact.text_formats import people_up, percent, percent_tenths_up
-    from deniable.privacy.losses.hypothesis_testing import posterior
+    from deniable.privacy.losses.hypothesis_testing import exact_posterior
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("a guess of", justify="right")
     table.add_column("can become at most", justify="right")
     table.add_column("in people", justify="left")
     for guess in shares:
-        ceiling = posterior(loss, guess, delta=delta)
+        ceiling = exact_posterior(loss, guess, delta=delta)
         people = f"{people_up(guess)} to at most {people_up(ceiling)}"
         table.add_row(percent(guess), percent_tenths_up(ceiling), people)
     return table

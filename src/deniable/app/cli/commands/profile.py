@@ -1,5 +1,6 @@
-"""`deniable profile`: a first look at a table, at one stated price."""
+"""`deniable profile` and `deniable limits`: a first look at a table, at one stated price."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -8,11 +9,16 @@ import typer
 from deniable.app.cli import session_options
 from deniable.app.cli.argument_values import parse_decimal
 
+TableName = Annotated[
+    str | None, typer.Argument(help="The table; not needed if the policy has only one.")
+]
+Page = Annotated[
+    Path | None, typer.Option("--page", help="Also write an HTML page.", metavar="FILE")
+]
+
 
 def profile(
-    table: Annotated[
-        str | None, typer.Argument(help="The table; not needed if the policy has only one.")
-    ] = None,
+    table: TableName = None,
     epsilon: Annotated[
         str, typer.Option(help="The price of the whole profile.", metavar="EPSILON")
     ] = "1",
@@ -22,9 +28,7 @@ def profile(
     analyst: session_options.Analyst = None,
     server: session_options.Server = None,
     server_key: session_options.ServerKey = None,
-    page: Annotated[
-        Path | None, typer.Option("--page", help="Also write an HTML page.", metavar="FILE")
-    ] = None,
+    page: Page = None,
 ) -> None:
     """Take a first look at a table: missing values, quantiles, histograms, frequent values.
 
@@ -43,3 +47,49 @@ def profile(
     if page is not None:
         result.save(str(page))
         print(f"The page is in {page}.")
+
+
+def limits(
+    table: TableName = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", help="A column that questions group by.", metavar="COLUMN"),
+    ] = None,
+    epsilon: Annotated[
+        str, typer.Option(help="The price of the measurement.", metavar="EPSILON")
+    ] = "0.1",
+    max_groups: Annotated[
+        int | None, typer.Option(help="The cap of groups.", metavar="GROUPS")
+    ] = None,
+    max_rows: Annotated[
+        int | None, typer.Option(help="The cap of rows in a group.", metavar="ROWS")
+    ] = None,
+    answer_epsilon: Annotated[
+        str, typer.Option(help="The epsilon at which margins are shown.", metavar="EPSILON")
+    ] = "1",
+    policy: session_options.PolicyFile = session_options.POLICY,
+    confidence: session_options.Confidence = "0.95",
+    analyst: session_options.Analyst = None,
+    as_json: session_options.Json = False,
+    page: Page = None,
+) -> None:
+    """Measure what limits on one person's groups and rows leave out, and recommend some.
+
+    Two noisy histograms, up to the caps, are charged once. The same command again is free.
+    """
+    session_options.check_writable(page)
+    with session_options.open_session(policy, "measuring", analyst) as session:
+        result = session.limits(
+            table,
+            by=by or None,
+            epsilon=parse_decimal(epsilon, "epsilon"),
+            max_groups=max_groups,
+            max_rows=max_rows,
+            answer_epsilon=parse_decimal(answer_epsilon, "answer-epsilon"),
+            confidence=parse_decimal(confidence, "confidence"),
+        )
+    print(json.dumps(result.to_dict()) if as_json else result)
+    if page is not None:
+        result.save(str(page))
+        if not as_json:
+            print(f"The page is in {page}.")

@@ -17,15 +17,13 @@ Certificate = Annotated[
     Path | None,
     typer.Option(help="Also write the release with its certificate.", metavar="FILE"),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Answer in CSV.")]
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Pay for new noise, even if asked before.")
 ]
 
 
 def sql(
-    question: session_options.Question,
+    question: session_options.Question = None,
     epsilon: session_options.Epsilon = None,
     margin: session_options.Margin = None,
     relative: session_options.Relative = None,
@@ -37,13 +35,14 @@ def sql(
     nonnegative: session_options.Nonnegative = False,
     other: session_options.Other = False,
     brackets: session_options.Brackets = True,
-    as_json: Json = False,
-    as_csv: Csv = False,
+    as_json: session_options.Json = False,
+    as_csv: session_options.Csv = False,
     analyst: session_options.Analyst = None,
     server: session_options.Server = None,
     server_key: session_options.ServerKey = None,
     fresh: Fresh = False,
     certificate: Certificate = None,
+    file: session_options.QuestionFile = None,
 ) -> None:
     """Answer a question privately: each number with its margin, the cost and what is left.
 
@@ -65,6 +64,7 @@ def sql(
         other=other,
         brackets=brackets,
     )
+    question = session_options.read_question(question, file)
     session_options.check_price(question, options)
     with session_options.open_session(policy, "asking", analyst, server, server_key) as session:
         answer = session.sql(question, fresh=fresh, **options)
@@ -80,6 +80,10 @@ def print_answer(answer: "Release", *, as_json: bool, as_csv: bool) -> None:
     elif as_csv:
         write_csv(answer, sys.stdout)
         print(str(answer).rpartition("\n\n")[2], file=sys.stderr)
+    elif sys.stdout.isatty():
+        from shutil import get_terminal_size
+
+        print(answer.to_text(get_terminal_size().columns))
     else:
         print(answer)
 

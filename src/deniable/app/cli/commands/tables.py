@@ -1,6 +1,7 @@
 """`deniable tables`: the tables of a policy, and what is public about them."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from deniable.app.cli import session_options
 
@@ -8,8 +9,17 @@ if TYPE_CHECKING:
     from deniable.policy import Column, Table
 
 
-def tables(policy: session_options.PolicyFile = session_options.POLICY) -> None:
+def tables(
+    policy: session_options.PolicyFile = session_options.POLICY,
+    as_json: session_options.Json = False,
+    as_csv: session_options.Csv = False,
+) -> None:
     """List the tables of a policy, their columns, and what is public about them."""
+    if as_json or as_csv:
+        with session_options.open_planner(policy, "opening") as session:
+            rows = list_columns(session.policy.tables.values())
+        session_options.print_rows(rows, as_json=as_json, as_csv=as_csv)
+        return
     from rich import box
     from rich.console import Console
     from rich.markup import escape
@@ -31,6 +41,24 @@ def tables(policy: session_options.PolicyFile = session_options.POLICY) -> None:
             columns.add_row(*map(escape, cells))
         console.print(columns)
     console.print(f"Budget: {escape(left)}.")
+
+
+def list_columns(declared: "Iterable[Table]") -> list[dict[str, Any]]:
+    """One row for each column: what is public about it and its table."""
+    return [
+        {
+            "table": table.name,
+            "unit": table.unit,
+            "column": column.name,
+            "kind": column.kind,
+            "low": None if column.bounds is None else float(column.bounds[0]),
+            "high": None if column.bounds is None else float(column.bounds[1]),
+            "step": None if column.step is None else float(column.step),
+            "keys": describe_keys(column),
+        }
+        for table in declared
+        for column in table.columns.values()
+    ]
 
 
 def describe_unit(table: "Table") -> str:

@@ -42,7 +42,7 @@ Plot = Annotated[
 
 
 def watch(
-    question: session_options.Question,
+    question: session_options.WatchedQuestion,
     epsilon: session_options.Epsilon = None,
     until: Until = None,
     since: Since = None,

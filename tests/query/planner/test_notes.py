@@ -1,0 +1,90 @@
+"""Notes and refusals that keep a caller from paying for nothing, judged from public facts."""
+
+import pytest
+
+from deniable.errors import InvalidQuery
+from deniable.policy import Policy, Table
+from deniable.query.planner.explain import explain
+from deniable.query.planner.notes import WARNING
+from deniable.query.planner.request import make_plan
+
+SCHEMA = {
+    "patient": "INTEGER",
+    "ward": "VARCHAR",
+    "code": "VARCHAR",
+    "a": "DATE",
+    "b": "DATE",
+    "cost": "DOUBLE",
+}
+TABLE = Table.declare(
+    "visits",
+    unit="patient",
+    max_groups_per_unit=2,
+    max_rows_per_unit_per_group=1,
+    keys={"ward": ["A", "B"]},
+    bounds={"cost": (0, 9)},
+).with_schema(SCHEMA)
+POLICY = Policy([TABLE], epsilon=9, delta=1e-6)
+
+
+def plan(text, **options):
+    return make_plan(text, POLICY, epsilon=1, **options)
+
+
+@pytest.mark.parametrize(
+    "keys", ["patient", "Patient", "ward, patient", "CAST(patient AS TEXT)", "v.patient"]
+)
+def test_groups_of_one_unit_are_refused_with_a_question_that_can_be_asked(keys):
+    with pytest.raises(InvalidQuery, match="a group of one person is never shown") as refusal:
+        plan(f"SELECT COUNT(*) AS n FROM visits AS v GROUP BY {keys}")
+    advice = str(refusal.value).rpartition("for example   ")[2]
+    assert plan(advice).outputs[0].name == "mean"
+
+
+def test_declared_units_and_groups_inside_from_are_answered():
+    inside = "SELECT AVG(n) AS m FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY 1)"
+    assert plan(inside)
+    declared = Table.declare(
+        "visits",
+        unit="patient",
+        max_groups_per_unit=1,
+        max_rows_per_unit_per_group=1,
+        keys={"patient": [1, 2]},
+    ).with_schema(SCHEMA)
+    text = "SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient"
+    assert make_plan(text, Policy([declared], epsilon=1), epsilon=1).thresholding is None
+
+
+@pytest.mark.parametrize("aggregate", ["AVG", "SUM", "STDDEV"])
+def test_a_span_of_time_without_limits_is_warned_of_with_the_line_that_mends_it(aggregate):
+    made = plan(f"SELECT {aggregate}(DATE_DIFF('day', a, b)) AS x FROM visits")
+    (warning,) = (note for note in made.notes if note.startswith(WARNING))
+    mended = warning.rpartition("such as ")[2].removesuffix(".")
+    again = plan(f"SELECT {aggregate}({mended}) AS x FROM visits")
+    assert not any(note.startswith(WARNING) for note in again.notes)
+    assert (
+        again.outputs[0].margin is None
+        or made.outputs[0].margin is None
+        or (again.outputs[0].margin < made.outputs[0].margin / 1000)
+    )
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "cost",
+        "CLAMP(DATE_DIFF('day', a, b), 0, 365)",
+        "CASE WHEN DATE_DIFF('day', a, b) > 3 THEN 1 ELSE 0 END",
+    ],
+)
+def test_nothing_else_is_warned_of(argument):
+    made = plan(f"SELECT AVG({argument}) AS x FROM visits")
+    assert not any(note.startswith(WARNING) for note in made.notes)
+
+
+def test_rows_without_a_declared_key_are_said_to_be_left_out_unless_asked_for():
+    text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    assert "Rows without a declared ward (also NULL) are left out" in str(explain(plan(text)))
+    assert "Rows without" not in str(explain(plan(text, other=True)))
+    private = "SELECT code, COUNT(*) AS n FROM visits GROUP BY code"
+    assert "Rows without" not in str(explain(plan(private)))
