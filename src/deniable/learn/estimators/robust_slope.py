@@ -146,7 +146,7 @@ class RobustSlope(MomentEstimator):
         data = run.training.data
         name = data.table.name
         question = Question(name, None, (), (Named("middle", builder.median(expression)),))
-        plan = data.session.plan(question, epsilon=epsilon, delta=0)
+        plan = data.session.plan(question, epsilon=epsilon, delta=0, brackets=False)
         release = run.run.release(data.session.rows.restrict(plan, data.session.policy))
         run.releases.append(release)
         return _short(rational(release.to_arrow().to_pylist()[0]["middle"] or 0.0))
