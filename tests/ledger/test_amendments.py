@@ -11,8 +11,9 @@ from deniable.errors import LedgerBroken
 from deniable.ledger import ChainedLedger
 from deniable.ledger.amendments import Gift, gifts
 from deniable.ledger.beginning import amend_ledger
-from deniable.ledger.journal import EMPTY, FORMAT, MemoryJournal
+from deniable.ledger.journal import EMPTY, MemoryJournal
 from deniable.ledger.replay import Replay
+from deniable.ledger.stores.ledger_formats import FORMAT
 from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table

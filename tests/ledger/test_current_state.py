@@ -10,7 +10,8 @@ import pytest
 from deniable.errors import BudgetExhausted, LedgerBroken
 from deniable.ledger import DurableLedger, MemoryLedger, current_state, verify_ledger
 from deniable.ledger.floor_mark import Floor, FloorMark
-from deniable.ledger.journal import FORMAT, JournalAnchor, head_state
+from deniable.ledger.journal import JournalAnchor
+from deniable.ledger.stores.ledger_formats import FORMAT, head_state
 from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table

@@ -8,11 +8,12 @@ from deniable.errors import LedgerBroken
 from deniable.ledger.chained_ledger import ChainedLedger
 from deniable.ledger.current_state import Change
 from deniable.ledger.floor_mark import NOT_BEGUN, Floor, FloorMark
-from deniable.ledger.journal import WITHOUT_SUMS, JournalView, read_state
+from deniable.ledger.journal import JournalView, read_state
 from deniable.ledger.ledger import Head, Ledger, VerifiedLedger
 from deniable.ledger.memory_ledger import MemoryLedger
 from deniable.ledger.opened_ledger import Clock, utc_now
 from deniable.ledger.replay import verify_journal
+from deniable.ledger.stores.ledger_formats import WITHOUT_SUMS
 from deniable.ledger.stores.signing_keys import PublicKey, SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy

@@ -23,6 +23,12 @@ from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.exact.foreign_text import read_json
 from deniable.ledger.ledger import Head
 from deniable.ledger.stores.holds import MemoryHolds
+from deniable.ledger.stores.ledger_formats import (
+    FORMAT,
+    WITHOUT_SUMS,
+    head_state,
+    later_format,
+)
 from deniable.ledger.stores.signing_keys import PublicKey, SigningKey, signature_is_valid
 from deniable.ledger.stores.stored_rows import as_written
 from deniable.policy.names import compared_name
@@ -30,10 +36,6 @@ from deniable.query.plan.canonical import canonical_text
 
 Body = Mapping[str, Any]
 
-# Of the ledgers that are begun now. Format 1 had all sums in the anchor, format 2 no streams. A
-# ledger of format 2 goes on in that format until its first stream.
-FORMAT = 3
-WITHOUT_SUMS = 2  # the first format whose anchor has no sums
 _ID = "id."  # how the `ends` of the one reservation of a question id begins
 
 
@@ -220,28 +222,10 @@ def read_state(anchor: JournalAnchor) -> dict[str, Any]:
         return state
 
 
-def head_state(format_: int) -> str:
-    """What the anchor of a ledger says, from format 2 on.
-
-    >>> head_state(3)
-    '{"format":3}'
-    """
-    return canonical_text({"format": format_})
-
-
 def _format_after(anchor: JournalAnchor, bodies: Sequence[Body]) -> int:
     changed = [body["format"] for body in bodies if "format" in body]
     before = FORMAT if anchor == EMPTY else read_state(anchor).get("format", 1)
     return max(WITHOUT_SUMS, changed[-1] if changed else before)
-
-
-def later_format(found: object) -> LedgerUnavailable:
-    """The error for a ledger that a later version of Deniable has written."""
-    return LedgerUnavailable(
-        f"This ledger has format {found}. This version of Deniable knows formats up to "
-        f"{FORMAT} and cannot say what a later one means. Nothing was spent. Use a newer "
-        "version of Deniable."
-    )
 
 
 def _chain(anchor: JournalAnchor, bodies: Iterable[Body]) -> Iterator[JournalRow]:

@@ -12,17 +12,11 @@ from typing import Any
 from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.ledger.amendments import Gift, amendment
 from deniable.ledger.current_state import Change, CurrentState
-from deniable.ledger.journal import (
-    EMPTY,
-    FORMAT,
-    WITHOUT_SUMS,
-    Body,
-    Journal,
-    JournalView,
-)
+from deniable.ledger.journal import EMPTY, Body, Journal, JournalView
 from deniable.ledger.ledger import Ledger
 from deniable.ledger.questions import QuestionDesk
 from deniable.ledger.replay import LedgerState, terms_after
+from deniable.ledger.stores.ledger_formats import FORMAT, WITHOUT_SUMS
 from deniable.ledger.stores.stored_rows import as_written
 from deniable.ledger.terms import Terms
 

@@ -20,8 +20,6 @@ from deniable.ledger.charges import exact_sum
 from deniable.ledger.entries import part_of
 from deniable.ledger.journal import (
     EMPTY,
-    FORMAT,
-    WITHOUT_SUMS,
     Body,
     Journal,
     JournalAnchor,
@@ -29,12 +27,16 @@ from deniable.ledger.journal import (
     check_end,
     check_link,
     digest,
-    head_state,
-    later_format,
     lookup_keys,
 )
 from deniable.ledger.ledger import Head, VerifiedLedger
 from deniable.ledger.run_requests import RunReplay
+from deniable.ledger.stores.ledger_formats import (
+    FORMAT,
+    WITHOUT_SUMS,
+    head_state,
+    later_format,
+)
 from deniable.ledger.stores.signing_keys import signature_is_valid
 from deniable.ledger.stores.stored_rows import as_written
 from deniable.ledger.terms import Terms, migrated_terms

@@ -55,7 +55,7 @@ def test_a_failure_of_the_driver_is_one_here(number):
 
 
 class Driver:
-    """A driver that serves one connection at each request, but for the first ones, when it has
+    """A driver that serves one connection at each request, except the first ones, when it has
     given up waiting before we are there."""
 
     def __init__(self, too_late):

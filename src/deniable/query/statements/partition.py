@@ -163,9 +163,9 @@ def _hashed_value(scope: Scope, column: str) -> Sql:
     start, length = (exp.Literal.number(place) for place in (1, _DIGITS))
     digits = exp.Substring(this=exp.MD5(this=text), start=start, length=length)
     found: Sql = exp.Literal.string(KEPT)
-    for edge, part in zip(reversed(edges), (HELD, KEPT), strict=False):
+    for edge, name in zip(reversed(edges), (HELD, KEPT), strict=False):
         below = exp.LT(this=digits.copy(), expression=exp.Literal.string(edge))
-        found = case(below, exp.Literal.string(part), found)
+        found = case(below, exp.Literal.string(name), found)
     return found
 
 

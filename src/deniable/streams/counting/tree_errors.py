@@ -80,7 +80,7 @@ class _Grid(NamedTuple):
     @property
     def terms(self) -> int:
         """N."""
-        least = (2 / (math.pi * _UNIFORMS * _TINY)) ** (1 / _UNIFORMS)
+        least = math.pow(2 / (math.pi * _UNIFORMS * _TINY), 1 / _UNIFORMS)
         return math.ceil(least * _UNIFORMS * self.period / (2 * math.pi * self.widening))
 
 

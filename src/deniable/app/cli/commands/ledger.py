@@ -184,7 +184,7 @@ def migrate(policy: session_options.PolicyFile = session_options.POLICY) -> None
     stay valid. Earlier versions of Deniable cannot use the ledger any more.
     """
     from deniable.ledger.durable_ledger import open_ledger
-    from deniable.ledger.journal import FORMAT
+    from deniable.ledger.stores.ledger_formats import FORMAT
     from deniable.policy import load
 
     open_ledger(load(str(policy)), migrate=True).close()
