@@ -24,11 +24,19 @@ def open_rehearsal(policy: Policy) -> DuckDB:
     >>> open_rehearsal(Policy([table], epsilon=1)).schema("visits")
     {'cost': 'DOUBLE', 'ward': 'VARCHAR'}
     """
+    return DuckDB.open(make_tables(policy))
+
+
+def make_tables(policy: Policy) -> dict[str, Any]:
+    """Made-up rows for every table of a policy, as Arrow tables.
+
+    >>> table = Table.declare("visits", bounds={"cost": (0, 9)}, expected_rows=5)
+    >>> make_tables(Policy([table], epsilon=1))["visits"].num_rows
+    5
+    """
     schemas = _read_schemas(policy)
     completed = policy.with_schemas(schemas)
-    return DuckDB.open(
-        {name: make_rows(table, schemas[name]) for name, table in completed.tables.items()}
-    )
+    return {name: make_rows(table, schemas[name]) for name, table in completed.tables.items()}
 
 
 def _read_schemas(policy: Policy) -> dict[str, dict[str, str]]:

@@ -72,14 +72,20 @@ def _rank(found: IsolatedPeople) -> tuple[int, bool, int, tuple[int, ...]]:
 
 
 def _combine_two(vectors: Matrix, sizes: Matrix, limit: int) -> Iterator[IsolatedPeople]:
-    """One number or two, with factors 1 and -1."""
+    """One number or two, with factors 1 and -1. Only pairs whose supports differ by few people
+    can leave few, and one product of matrices finds these."""
     many = len(vectors)
     for i in range(many):
         yield from _small(vectors[i : i + 1], sizes, limit, [((i, 1),)])
+    counted = (vectors != 0).astype(np.float64)  # exact: whole numbers below 2**53
+    weighted = counted * sizes
+    supports = weighted.sum(axis=1)
+    differ = supports[:, None] + supports[None, :] - 2 * (weighted @ counted.T)
+    first, second = np.nonzero(np.triu(differ < limit, k=1))
+    for i, j in zip(first.tolist(), second.tolist(), strict=True):
         for sign in (-1, 1):
-            others = range(i + 1, many)
-            joined = vectors[i] + sign * vectors[i + 1 :]
-            yield from _small(joined, sizes, limit, [((i, 1), (j, sign)) for j in others])
+            joined = (vectors[i] + sign * vectors[j])[None]
+            yield from _small(joined, sizes, limit, [((i, 1), (j, sign))])
 
 
 def _combine_three(vectors: Matrix, sizes: Matrix, limit: int) -> Iterator[IsolatedPeople]:
@@ -146,8 +152,10 @@ def _reduce(vectors: Matrix, prime: int) -> tuple[Matrix, Matrix, list[int]]:
         work[row] = work[row] * pow(int(work[row, column]), -1, prime) % prime
         others = np.flatnonzero(work[:, column])
         others = others[others != row]
-        factors = work[others, column][:, None]
-        work[others] = (work[others] - factors * work[row] % prime) % prime
+        factors = prime - work[others, column][:, None]
+        # The row is zero before its pivot, and a product of residues leaves room for a sum.
+        rest = work[others, column:] + factors * work[row, column:]
+        work[others, column:] = rest % prime
         pivots.append(column)
     rank = len(pivots)
     return work[:rank, :wide], work[:rank, wide:], pivots

@@ -65,6 +65,11 @@ def test_canaries_need_declared_keys():
         audit_copy(PEOPLE, column="town", epsilon=1)
 
 
+def test_canaries_do_not_audit_a_claim_under_replace():
+    with pytest.raises(dp.InvalidParameter, match="add-remove"):
+        audit_towns(neighbors="replace")
+
+
 def test_a_canary_for_each_key():
     canaries = make_canaries(read_owned(PEOPLE, keys={"town": TOWNS}), "town")
     assert canaries["town"].to_pylist() == TOWNS

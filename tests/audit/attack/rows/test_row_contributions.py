@@ -64,6 +64,13 @@ def test_having_order_and_limit_do_not_hide_what_was_measured():
     assert len(sums(text)) == 2
 
 
+def test_numbers_that_are_too_large_are_not_attacked():
+    rows = pa.table({"x": [2.0**62, 1.0]})
+    owned = read_owned(rows, bounds={"x": (0, 2**62)}, step={"x": 1})
+    found = contribute(owned, ["SELECT SUM(x) AS s FROM data"])
+    assert (found.numbers, len(found.skipped)) == ((), 1)
+
+
 def test_every_row_adds_at_its_own_place():
     found = contribute(OWNED, ["SELECT COUNT(*) AS n FROM visits WHERE ill"])
     assert found.vectors[0].tolist() == [int(one) for one in VISITS["ill"].to_pylist()]

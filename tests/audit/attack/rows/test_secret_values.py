@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
+from deniable.audit.attack.rows import secret_values
 from deniable.audit.attack.rows.owned_sources import read_owned
 from deniable.audit.attack.rows.secret_values import contribute_by_value
 
@@ -33,6 +34,12 @@ def test_a_secret_has_few_values(secret):
     rows = pa.table({"one": [1] * 20, "many": range(20)})
     with pytest.raises(dp.InvalidParameter):
         contribute_by_value(read_owned(rows), ASKED, secret)
+
+
+def test_what_does_not_fit_into_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(secret_values, "MOST_NUMBERS", 10)
+    with pytest.raises(dp.InvalidParameter, match="random part"):
+        contribute_by_value(read_owned(ROWS), ASKED[1:], "drug")
 
 
 def test_nothing_is_added_by_a_value_that_is_not_counted():

@@ -188,6 +188,11 @@ def audit_model(
 
 def make_canaries(owned: OwnedRows, column: str) -> "pa.Table":
     """A row for each declared key of a column; all else is taken from rows at random."""
+    if owned.table.neighbors != "add-remove":
+        raise InvalidParameter(
+            "Canaries come and go, as in add-remove. The claim of a table under replace says "
+            "nothing about that, so it cannot be audited by them."
+        )
     declared = owned.table.columns.get(column)
     keys: Sequence[Any] | None = None if declared is None else declared.keys
     if not keys or isinstance(keys, str) or not owned.rows.num_rows:

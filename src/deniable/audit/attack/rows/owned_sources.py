@@ -63,13 +63,12 @@ def made_up(policy: str | Path | Policy, *, table: str | None = None) -> OwnedRo
     >>> made_up(Policy([visits], epsilon=1)).rows.num_rows
     1000
     """
-    from deniable.engines.rehearsal import open_rehearsal
+    from deniable.engines.rehearsal import make_tables
     from deniable.policy import load
 
     declared = policy if isinstance(policy, Policy) else load(str(policy))
     chosen = _choose_table(declared, table)
-    with open_rehearsal(Policy([chosen], epsilon=1)) as engine:
-        rows = engine._sources[chosen.name]
+    rows = make_tables(Policy([chosen], epsilon=1))[chosen.name]
     return OwnedRows(rows, chosen, made_up=True)
 
 

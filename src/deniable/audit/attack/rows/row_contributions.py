@@ -92,7 +92,7 @@ def contribute(
                     raise _NotLinear
                 exact = engine.run(plan).reveal_to(lambda groups: groups)
                 found |= dict(_split(place, plan, exact, rows.num_rows))
-            except _NotLinear:
+            except (_NotLinear, OverflowError):
                 skipped.append((text, "it has no count or sum of one table's rows"))
             except DeniableError as problem:
                 skipped.append((text, str(problem).split("\n")[0]))
@@ -150,13 +150,20 @@ def _split(
     for name, linear in outputs:
         scale = Fraction(1, math.lcm(*(w.denominator for _, w in linear.weights)))
         added = sum(
-            np.asarray(features[one], dtype=np.int64) * int(weight / scale)
+            np.asarray(features[one], dtype=object) * int(weight / scale)
             for one, weight in linear.weights
         )
         for keys, number in numbered.items():
             vector = np.zeros(many, dtype=np.int64)
-            vector[rows[where == number]] = np.asarray(added)[where == number]
+            vector[rows[where == number]] = _bounded(np.asarray(added)[where == number])
             yield PublishedNumber(place, name, keys), (vector, scale)
+
+
+def _bounded(added: NDArray[Any]) -> Integers:
+    """Whole numbers of which sums and differences fit into 64 bits."""
+    if len(added) and max(abs(int(added.max())), abs(int(added.min()))) >= 2**60:
+        raise OverflowError
+    return added.astype(np.int64)
 
 
 def _key_values(plan: Plan, exact: ExactGroups, place: int) -> list[Any]:

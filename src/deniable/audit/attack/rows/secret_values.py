@@ -17,6 +17,7 @@ from deniable.audit.attack.rows.row_contributions import PublishedNumber, contri
 from deniable.errors import InvalidParameter
 
 MOST_VALUES = 12
+MOST_NUMBERS = 1 << 28
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,6 +55,11 @@ def contribute_by_value(
     found = [contribute(owned, texts, {secret: value}) for value in values]
     numbers = tuple(dict.fromkeys(number for one in found for number in one.numbers))
     scales = {n: s for one in found for n, s in zip(one.numbers, one.scales, strict=True)}
+    if len(values) * len(numbers) * owned.rows.num_rows > MOST_NUMBERS:
+        raise InvalidParameter(
+            "These are too many questions and rows for one attack: it would need more than "
+            "2 GB. Attack a random part of the rows, or of the questions."
+        )
     at = {number: place for place, number in enumerate(numbers)}
     parts = np.zeros((len(values), len(numbers), owned.rows.num_rows), dtype=np.int64)
     for v, one in enumerate(found):
