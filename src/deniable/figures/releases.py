@@ -68,8 +68,8 @@ def _bars(
     axes.xaxis.set_major_formatter("{x:,.6g}")
     if len(values) > shown:
         note = f"{len(values) - shown:,} more"
-        place = {"xycoords": "axes fraction", "ha": "right", "va": "top"}
-        axes.annotate(note, (1, -0.02), color=QUIET, fontsize=8, **place)
+        place = {"xycoords": "axes fraction", "ha": "right", "va": "bottom"}
+        axes.annotate(note, (1, 1.01), color=QUIET, fontsize=8, **place)
     return figure
 
 
@@ -101,7 +101,8 @@ def _matrix(about: str, keys: Sequence[Sequence[Any]], values: Sequence[float]) 
     figure, axes = canvas(about, x="", y="", size=size)
     image = axes.imshow(grid, cmap="cividis", aspect="auto")
     axes.set_yticks(range(len(down)), [_text(key) for key in down])
-    axes.set_xticks(range(len(across)), [_text(key) for key in across])
+    turned = 60 if max(map(len, map(_text, across))) > 6 else 0
+    axes.set_xticks(range(len(across)), [_text(key) for key in across], rotation=turned)
     axes.grid(visible=False)
     figure.colorbar(image, ax=axes)
     return figure
