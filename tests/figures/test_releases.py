@@ -1,5 +1,7 @@
 """The bars of an answer are its numbers, and the whiskers its margins."""
 
+from datetime import date
+
 import pyarrow as pa
 import pytest
 
@@ -31,7 +33,8 @@ def test_bars_and_whiskers_are_values_and_margins(answer, column):
 
 def test_the_first_number_is_drawn_unless_one_is_named(answer):
     (axes,) = answer.plot().axes
-    assert axes.get_xlabel() == "n"
+    assert axes.get_xlabel() == "n (with 95 % margins; epsilon 1)"
+    assert axes.get_title(loc="left") == "n of data by ward"
 
 
 def test_a_single_number_can_be_drawn():
@@ -40,12 +43,35 @@ def test_a_single_number_can_be_drawn():
     assert len(axes.patches) == 1
 
 
-def test_many_groups_are_not_named():
+def test_of_many_groups_thirty_are_drawn_and_the_others_counted():
     keys = list(range(100))
     data = dp.protect(pa.table({"a": [1] * 50}), keys={"a": keys}, epsilon=1)
     (axes,) = data.sql("SELECT a, COUNT(*) AS n FROM data GROUP BY a", epsilon=1).plot().axes
-    assert len(axes.patches) == 100
-    assert len(axes.get_yticklabels()) < 50
+    assert len(axes.patches) == 30
+    assert [note.get_text() for note in axes.texts] == ["70 more"]
+
+
+def test_dates_are_a_line_two_keys_a_matrix_and_bins_bars():
+    days = [date(2026, 1, 1 + i % 5) for i in range(500)]
+    table = pa.table(
+        {"day": days, "ward": ["A", "B"] * 250, "age": [i % 90 for i in range(500)]}
+    )
+    declared = [day.isoformat() for day in sorted(set(days))]
+    keys, bounds = {"day": declared, "ward": ["A", "B"]}, {"age": (0, 90)}
+    with dp.protect(table, keys=keys, bounds=bounds, epsilon=900) as data:
+        ask = "SELECT {0}, COUNT(*) AS n FROM data GROUP BY {0}"
+        (axes,) = data.sql(ask.format("day"), epsilon=90).plot().axes
+        assert axes.lines[0].get_ydata().tolist() == pytest.approx([100] * 5, abs=2)
+        axes, _ = data.sql(ask.format("ward, day"), epsilon=90).plot().axes
+        assert axes.images[0].get_array().shape == (2, 5)
+        bins = data.sql("SELECT HISTOGRAM(age, 3) AS h FROM data", epsilon=90)
+        (axes,) = bins.plot().axes
+        drawn = [bar.get_width() for bar in axes.patches]
+        assert drawn == [bins[name][0] for name in bins.columns]
+
+
+def test_a_notebook_shows_the_picture(answer):
+    assert answer.plot()._repr_png_().startswith(b"\x89PNG")
 
 
 def test_what_cannot_be_drawn_is_refused(answer):

@@ -27,7 +27,7 @@ def test_the_account_with_the_least_counts():
     assert books.remaining_for(tables=["data"], analyst="ann").epsilon == 3
     assert books.remaining.epsilon == 10
     assert describe_how_many(books.how_many(plan("0.1"), analyst="bob")) == (
-        "about 50 more questions like this one"
+        "50 more questions like this one"
     )
 
 

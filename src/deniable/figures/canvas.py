@@ -5,6 +5,7 @@ figure gives the same bytes: no dates, no random identifiers, and a font that co
 matplotlib.
 """
 
+from io import BytesIO
 from pathlib import Path
 
 from deniable.errors import InvalidParameter, MissingExtra
@@ -59,6 +60,16 @@ _METADATA = {
 }
 
 
+class ShownFigure(Figure):
+    """A figure that a notebook shows by itself, without pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        file = BytesIO()
+        with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]
+            self.savefig(file, format="png", metadata=_METADATA["png"])
+        return file.getvalue()
+
+
 def canvas(
     title: str, *, x: str, y: str, size: tuple[float, float] = (6.4, 4.0)
 ) -> tuple[Figure, Axes]:
@@ -68,7 +79,7 @@ def canvas(
     >>> line = axes.plot([1, 2, 3], [1, 4, 9], label="growth")
     """
     with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]
-        figure = Figure(figsize=size)
+        figure = ShownFigure(figsize=size)
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
         axes.set(title=title, xlabel=x, ylabel=y)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from deniable.exact.foreign_text import escape_html
 from deniable.exact.rationals import decimal_text
 from deniable.exact.suggestions import pluralize
 from deniable.exact.text_formats import percent
@@ -27,6 +28,9 @@ class Branch:
 
     def __str__(self) -> str:
         return "\n".join(self._lines("", ""))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape_html(str(self))}</pre>"
 
     def _lines(self, first: str, rest: str) -> list[str]:
         lines = [first + self.text]

@@ -166,7 +166,7 @@ def _with_rows(policy: Policy, table: Table, cap: int) -> Policy:
     """The policy in which a unit's number of groups or rows is cut at the cap."""
     limited = replace(table, max_rows_per_unit_per_group=cap)
     tables = {**policy.tables, table.name: limited}
-    return Policy(tables.values(), epsilon=policy.epsilon, delta=policy.delta)
+    return Policy(tables, epsilon=policy.epsilon, delta=policy.delta)
 
 
 def _pairs(table: Table, keys: Sequence[GroupKey]) -> Derived:

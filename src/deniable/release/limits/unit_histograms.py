@@ -97,7 +97,7 @@ class UnitHistogram:
         (90, 40, 0, 0, 0)
         """
         variance, fourth = moments(self.noise)
-        cells = np.arange(self.cap, 0, -1)  # in the tail from each count on
+        cells = np.arange(self.cap, 0, -1, dtype=np.float64)  # in the tail from each count on
         each = 1 - (1 - confidence) / self.cap
         reach = spread_quantile(cells * variance, cells * fourth, each)
         tails = np.cumsum(self.counts[::-1])[::-1]

@@ -35,7 +35,7 @@ def test_everything():
 
 
 def test_unknown_names_and_parameters():
-    for words in (["Laplacian"], ["PureLoss"], ["Laplace", "scale=1"], ["Laplace", "epsilon"]):
+    for words in (["Laplacian"], ["PureLoss"], ["Laplace", "width=1"], ["Laplace", "epsilon"]):
         result = CliRunner().invoke(app, ["check", *words])
         assert result.exit_code != 0
         assert result.exception is not None

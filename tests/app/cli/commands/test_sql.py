@@ -130,8 +130,11 @@ def test_analysts_have_budgets_of_their_own(run, hospital):
     status, out, _ = run("sql", BY_WARD, "--epsilon", "0.75", "--analyst", "anna")
     assert status == 0
     assert "Left: epsilon 0.25" in out
-    for words in ((), ("--analyst", "bob"), ("--analyst", "anna")):
+    for words in ((), ("--analyst", "bob")):
         assert run("sql", BY_WARD, "--epsilon", "0.5", *words)[0] == 2
+    status, _, err = run("sql", BY_WARD, "--epsilon", "0.5", "--analyst", "anna")
+    assert status == 3
+    assert "epsilon 0.25, delta 0 are left to analyst anna" in err  # of both, the tightest
 
 
 COUNT = "SELECT COUNT(DISTINCT patient) AS n FROM visits"
