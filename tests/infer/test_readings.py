@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -121,3 +124,32 @@ def test_several_rows_of_a_person_are_no_independent_draws():
 def test_only_releases_are_read():
     with pytest.raises(InvalidParameter, match="needs a Release; got Table"):
         read(ROWS, None, None)
+
+
+def test_this_room_loads_no_engine():
+    """What reads released numbers must not be able to read a row."""
+    code = (
+        "import sys, deniable.infer; "
+        "print(any(name.startswith('deniable.engines') or name == 'duckdb' "
+        "for name in sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    )
+    assert done.stdout.strip() == "False"
+
+
+def test_no_value_of_a_row_is_in_a_message_or_a_result(visits):
+    """A value that every row has, in a column that is not asked about, is nowhere."""
+    canary = 918273645
+    rows = ROWS.append_column("secret", pa.array([canary] * 900))
+    data = dp.protect(
+        rows, name="visits", bounds={"sick": (0, 1)}, keys={"ward": ["A", "B"]}, epsilon=10
+    )
+    text = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS s FROM visits GROUP BY ward"
+    release = data.sql(text, epsilon=5)
+    shown = [str(release.population()), repr(dp.infer.difference(release, "A", "B"))]
+    with pytest.raises(InvalidParameter) as refused:
+        dp.infer.difference(release, "A", "C")
+    shown.append(str(refused.value))
+    assert not [text for text in shown if str(canary) in text]

@@ -14,7 +14,7 @@ AVG(sick) of A less that of B: 0... from noise, ... from sampling; 0... in all, 
 
 from deniable.infer.comparisons import all_pairs, difference, odds_ratio, ratio, trend
 from deniable.infer.experiments import Experiment, Looks, Power, Report
-from deniable.infer.inferred import Inferred
+from deniable.infer.inferred import Inferred, plot
 from deniable.infer.mean_tests import equivalence_test, t_test
 from deniable.infer.population import Population
 from deniable.infer.proportion_tests import proportion_test, proportions_test
@@ -36,6 +36,7 @@ __all__ = [
     "fit_test",
     "independence_test",
     "odds_ratio",
+    "plot",
     "proportion_test",
     "proportions_test",
     "rank_test",

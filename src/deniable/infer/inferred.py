@@ -1,7 +1,10 @@
 """What is inferred from a release: a value, and its error from noise and from sampling."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from deniable.public_methods import implementation
 
 Ends: TypeAlias = tuple[float, float]
 
@@ -49,6 +52,16 @@ class Inferred:
         tested = "" if self.p_value is None else f"; {describe_p(self.p_value)}"
         line = f"{self.what}: {_short(self.value)} {', '.join(parts)}; {ends}{tested}"
         return "\n".join([line, *self.notes])
+
+
+def plot(results: Iterable[Inferred]) -> Any:
+    """A picture of intervals: a population's, or those of all pairs.
+
+    >>> share = Inferred("share of A", 0.41, (0.38, 0.44), (0.40, 0.42), (0.39, 0.43), 0.95)
+    >>> import deniable as dp
+    >>> figure = dp.infer.plot([share])
+    """
+    return implementation("infer.plot")(results)
 
 
 def describe_p(p: float) -> str:

@@ -109,10 +109,8 @@ def _only_value(release: Release, rows: str | None) -> str:
 
 
 def _output(release: Release, column: str) -> Output:
-    for (name, margin), output in zip(
-        column_names(release.plan), release.plan.outputs, strict=True
-    ):
-        if name == column and margin is not None:
+    for names, output in zip(column_names(release.plan), release.plan.outputs, strict=True):
+        if names[0] == column and names[1] is not None:  # it has a margin
             return output
     known = ", ".join(release.answer.margins)
     raise InvalidParameter(f"The release has no noisy number {column!r}. It has {known}.")
@@ -200,9 +198,7 @@ def _numbers(release: Release, column: str) -> Floats:
 
 def _groups(release: Release) -> tuple[Key, ...]:
     """The keys of each row; of one key the value itself, of several a tuple."""
-    pairs = zip(column_names(release.plan), release.plan.outputs, strict=True)
-    names = [name for (name, _), output in pairs if isinstance(output.node, KeyColumn)]
-    columns = [release.answer.table[name].to_pylist() for name in names]
+    columns = [release.answer.table[name].to_pylist() for name in group_columns(release)]
     if len(columns) == 1:
         return tuple(columns[0])
     return tuple(zip(*columns, strict=True)) if columns else ((),) * len(release)
@@ -217,4 +213,4 @@ def mean_columns(release: Release) -> tuple[str, ...]:
 def group_columns(release: Release) -> tuple[str, ...]:
     """The names of the columns that hold keys."""
     pairs = zip(column_names(release.plan), release.plan.outputs, strict=True)
-    return tuple(name for (name, _), output in pairs if isinstance(output.node, KeyColumn))
+    return tuple(names[0] for names, output in pairs if isinstance(output.node, KeyColumn))

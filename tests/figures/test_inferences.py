@@ -1,0 +1,37 @@
+"""The lines are the intervals, and nothing else."""
+
+import pytest
+
+from deniable import infer
+from deniable.errors import InvalidParameter
+from deniable.figures import inferences
+from deniable.infer import Inferred
+
+FOUND = [
+    Inferred("A less B", 0.2, (0.1, 0.3), (0.15, 0.25), (0.12, 0.28), 0.95),
+    Inferred("A less C", -0.1, (-0.2, 0.05), (-0.12, -0.08), (-0.18, 0.0), 0.95),
+]
+
+
+def ends(lines):
+    return [(start[0], end[0]) for start, end in lines.get_segments()]
+
+
+def test_lines_are_the_intervals():
+    (axes,) = inferences.intervals(FOUND).axes
+    whole, noise = axes.collections
+    assert ends(whole) == [found.interval for found in FOUND]
+    assert ends(noise) == [found.noise for found in FOUND]
+    assert list(axes.lines[0].get_xdata()) == [found.value for found in FOUND]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["A less B", "A less C"]
+
+
+def test_no_difference_is_marked_if_it_is_near():
+    (near,), (far,) = (infer.plot(some).axes for some in (FOUND, FOUND[:1]))
+    assert len(near.lines) == 2
+    assert len(far.lines) == 1
+
+
+def test_nothing_cannot_be_drawn():
+    with pytest.raises(InvalidParameter, match="nothing to draw"):
+        infer.plot([])
