@@ -235,9 +235,12 @@ def _find(
     row = connection.execute(f"SELECT {_COLUMNS} FROM jobs WHERE {where}", values).fetchone()
     if row is None:
         return None
-    *names, request, plan, start, ready, worker, joined, outcome = row
-    told = None if outcome is None else json.loads(outcome)
-    return Job(*names, json.loads(request), plan, start, ready, worker, bool(joined), told)
+    job, policy, person, question_id, request, plan, start, ready, worker, joined, told = row
+    return Job(
+        *(job, policy, person, question_id, json.loads(request), plan, start, ready, worker),
+        joined=bool(joined),
+        outcome=None if told is None else json.loads(told),
+    )
 
 
 def _check_same(known: Job, asked: AskedJob) -> Job:
