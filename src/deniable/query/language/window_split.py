@@ -1,0 +1,144 @@
+"""A grouped SELECT with window functions: its groups, and what is computed from them.
+
+`SELECT ward, SUM(COUNT(*)) OVER () FROM visits GROUP BY ward` asks for COUNT(*) in each ward;
+the window function, HAVING, QUALIFY, ORDER BY and LIMIT follow from these groups.
+"""
+
+from sqlglot import exp
+
+_LATER = ("having", "qualify", "order", "limit", "offset", "distinct")
+_GROUPED = ("from_", "joins", "where", "laterals")
+
+
+def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
+    """The question for the groups, and the SELECT over them, still without FROM. None if the
+    SELECT has no aggregates of its own.
+
+    >>> import sqlglot
+    >>> text = "SELECT w, SUM(COUNT(*)) OVER () AS s FROM t GROUP BY w HAVING COUNT(*) > 5"
+    >>> [part.sql() for part in split_windows(sqlglot.parse_one(text))]
+    ['SELECT w AS w, COUNT(*) AS "COUNT(*)" FROM t GROUP BY w', 'SELECT w, SUM("COUNT(*)")
+    OVER () AS s WHERE "COUNT(*)" > 5']
+    """
+    select = select.copy()
+    if select.find(exp.Star) in select.expressions:
+        return None
+    group = select.args.get("group")
+    written = _keys(select, group)
+    keys = [key for _, key in written]
+    found = [node for node in _aggregates(select) if not _is_inside(node, _aggregates(select))]
+    if not found and not keys:
+        return None
+    inner = exp.Select(**{name: select.args.get(name) for name in _GROUPED})
+    names: dict[exp.Expr, str] = {}
+    for expression in select.expressions:
+        _unalias(expression, keys, found, names)
+    for number, key in enumerate(keys):
+        names.setdefault(key, key.name if isinstance(key, exp.Column) else f"key_{number}")
+    for aggregate in found:
+        names.setdefault(aggregate, aggregate.sql(dialect="duckdb"))
+    inner.set("expressions", [_named(node.copy(), name) for node, name in names.items()])
+    if keys:
+        inner.set("group", exp.Group(expressions=[key.copy() for key, _ in written]))
+    outer = exp.Select(expressions=[_over(e, names) for e in select.expressions])
+    for name in _LATER:
+        clause = select.args.get(name)
+        if clause is not None:
+            made = _replace(clause, names)
+            if name == "having":
+                name, made = "where", exp.Where(this=made.this)
+            outer.set(name, made)
+    return inner, outer
+
+
+def _keys(
+    select: exp.Select, group: exp.Expr | None
+) -> list[tuple[exp.Expr, exp.Expr]]:
+    """What is grouped by, as it is written and what it stands for. Positions and ALL are
+    written out. Whether a name is a column or an alias is left to the question's own rules."""
+    plain = [e.unalias() for e in select.expressions]
+    if group is None:
+        return []
+    if group.args.get("all"):
+        listed = [e for e in plain if e.find(exp.AggFunc, exp.Window) is None]
+        return [(e, e) for e in listed]
+    aliases = {e.alias.lower(): e.this for e in select.expressions if isinstance(e, exp.Alias)}
+    keys = []
+    for key in group.expressions:
+        meant = key
+        if isinstance(key, exp.Literal) and key.this.isdigit():
+            place = int(key.this) - 1
+            meant = key = plain[place] if 0 <= place < len(plain) else key
+        elif isinstance(key, exp.Column) and not key.table:
+            meant = aliases.get(key.name.lower(), key)
+        keys.append((key, meant))
+    return keys
+
+
+def _aggregates(select: exp.Select) -> list[exp.Expr]:
+    """The aggregates of the groups: not the functions of windows, and none of sub-queries."""
+    listed = [*select.expressions, *(select.args.get(name) for name in _LATER)]
+    found: list[exp.Expr] = []
+    for part in filter(None, listed):
+        for node in part.walk(prune=lambda n: isinstance(n, exp.Select | exp.Subquery)):
+            if isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc):
+                if not _is_window(node):
+                    found.append(node)
+            elif (
+                isinstance(node, exp.AggFunc)
+                and not isinstance(node.parent, exp.Filter)
+                and not _is_window(node)
+            ):
+                found.append(node)
+    return found
+
+
+def _is_window(node: exp.Expr) -> bool:
+    """Whether a function is the one of a window, such as SUM in SUM(x) OVER ()."""
+    while isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
+        node = node.parent
+    return isinstance(node.parent, exp.Window) and node.arg_key == "this"
+
+
+def _is_inside(node: exp.Expr, others: list[exp.Expr]) -> bool:
+    above = node.parent
+    while above is not None:
+        if any(above is other for other in others):
+            return True
+        above = above.parent
+    return False
+
+
+def _unalias(
+    expression: exp.Expr, keys: list[exp.Expr], found: list[exp.Expr], names: dict[exp.Expr, str]
+) -> None:
+    """A selected key or aggregate keeps the name that it was given."""
+    inner = expression.unalias()
+    if inner in keys or any(inner is node for node in found):
+        default = inner.name if isinstance(inner, exp.Column) else inner.sql(dialect="duckdb")
+        names.setdefault(inner, expression.alias or default)
+
+
+def _over(expression: exp.Expr, names: dict[exp.Expr, str]) -> exp.Expr:
+    """A selected expression over the groups, under the name that was written."""
+    inner, alias = expression.unalias(), expression.alias
+    written = names.get(inner) or inner.sql(dialect="duckdb")
+    made = _replace(inner, names)
+    return made if made.name == (alias or written) else _named(made, alias or written)
+
+
+def _replace(node: exp.Expr, names: dict[exp.Expr, str]) -> exp.Expr:
+    """The node over the groups. Sub-queries are left alone: they have groups of their own."""
+    if node in names:
+        return exp.column(exp.to_identifier(names[node]))
+    node = node.copy()
+    for child in list(node.iter_expressions()):
+        if not isinstance(child, exp.Select | exp.Subquery):
+            made = _replace(child, names)
+            if made != child:
+                child.replace(made)
+    return node
+
+
+def _named(node: exp.Expr, name: str) -> exp.Expr:
+    return exp.alias_(node, name)
