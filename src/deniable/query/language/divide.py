@@ -61,7 +61,7 @@ def divide(
     True
     """
     tree = parse_tree(text)
-    divider = _Divider(ask)
+    divider = _Divider(ask, _unused_prefix(tree))
     try:
         outer = divider.top(tree.copy())
         check_outer(outer, {*divider.inner.values(), *divider.made})
@@ -73,8 +73,8 @@ def divide(
 
 
 class _Divider:
-    def __init__(self, ask: Callable[[str], None]) -> None:
-        self.ask = ask
+    def __init__(self, ask: Callable[[str], None], prefix: str) -> None:
+        self.ask, self.prefix = ask, prefix
         self.inner: dict[str, str] = {}  # the name of each question's answer
         self.made: dict[str, exp.CTE] = {}  # named sub-queries over answers, by name
 
@@ -119,7 +119,7 @@ class _Divider:
         text = write_outer(question)
         if text not in self.inner:
             self.ask(text)
-            self.inner[text] = f"released_{len(self.inner) + 1}"
+            self.inner[text] = f"{self.prefix}{len(self.inner) + 1}"
         return exp.select("*").from_(exp.to_table(self.inner[text]))
 
     def rewrite(
@@ -154,3 +154,11 @@ class _Divider:
 
 def _aliased(select: exp.Expr, alias: str) -> exp.Expr:
     return exp.Subquery(this=select, alias=exp.TableAlias(this=exp.to_identifier(alias)))
+
+
+def _unused_prefix(tree: exp.Expr) -> str:
+    """What the names of answers begin with: no name of the statement begins like this."""
+    names, prefix = [node.name.lower() for node in tree.find_all(exp.Identifier)], "released_"
+    while any(name.startswith(prefix) for name in names):
+        prefix += "_"
+    return prefix

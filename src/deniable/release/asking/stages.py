@@ -25,6 +25,7 @@ from deniable.query.planner.bounds_search import (
 )
 from deniable.query.planner.explain import Branch, explain
 from deniable.release.answer.answer_table import Answer
+from deniable.release.asking.outer_question import explain_outer, plan_outer, release_outer
 from deniable.release.session.door import Door
 from deniable.release.session.release import Release
 
@@ -41,7 +42,13 @@ def release_question(
     if options.get("bounds") is not None:
         asked = {"fresh": fresh, "question_id": question_id}
         return _release_in_two_steps(session, question, options, **asked)  # type: ignore[arg-type]
-    plan = session.plan(question, **options)
+    try:
+        plan = session.plan(question, **options)
+    except InvalidQuery as refusal:
+        if not isinstance(question, str):
+            raise
+        outer = plan_outer(session, question, options, refusal)
+        return release_outer(session, outer, fresh=fresh, question_id=question_id)
     try:
         return session.release(plan, fresh=fresh, question_id=question_id)
     except BudgetExhausted as refusal:
@@ -99,7 +106,12 @@ def explain_question(
 ) -> Branch:
     """What `release_question` would do, in one step or in two."""
     if options.get("bounds") is None:
-        plan = session.plan(question, **options)
+        try:
+            plan = session.plan(question, **options)
+        except InvalidQuery as refusal:
+            if not isinstance(question, str):
+                raise
+            return explain_outer(session, plan_outer(session, question, options, refusal))
         tree = explain(plan)
         checked = Branch(f"checked: {session.describe_check(plan)}")
         return replace(tree, below=(*tree.below, checked))
