@@ -50,22 +50,23 @@ def plan_outer(
     if options.get("bounds") is not None:
         raise refusal
     bare, clause = split_within_clause(text)
+    within = "" if clause is None else f" {text[len(bare) :]}"
+    asked: dict[str, Plan] = {}
 
     def ask(part: str) -> None:
-        question = f"{part} {text[len(bare) :]}" if clause is not None else part
-        plan = session.plan(question, **options)
+        plan = session.plan(part + within, **options)
         units = [key.expression for key in parse(part).keys]
         if any(_is_unit(plan, key) for key in units):
             raise refusal
+        asked[part] = plan
 
     try:
         divided = divide(bare, ask, refusal)
     except InvalidParameter:  # an option that fits the whole question only
         raise refusal from None
-    within = "" if clause is None else " " + text[len(bare) :]
     share = _share(options, len(divided.inner))
     plans = {
-        name: session.plan(part + within, **{**options, **share})
+        name: session.plan(part + within, **{**options, **share}) if share else asked[part]
         for name, part in divided.inner.items()
     }
     _try_on_made_up_rows(divided, plans)

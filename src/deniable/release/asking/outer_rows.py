@@ -13,7 +13,7 @@ from deniable.query.plan.node_kinds import released_kind
 from deniable.query.plan.plan import GroupKey, KeyColumn, Plan
 from deniable.release.answer.answer_table import column_names
 
-_MOST_ROWS = 1000
+_MOST_ROWS = 200
 _DAY = datetime.datetime(2026, 1, 1)
 
 
