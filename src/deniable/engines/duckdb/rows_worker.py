@@ -33,6 +33,8 @@ CONFIG: Mapping[str, Any] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "enable_external_access": False,
+    "error_on_division_by_zero": False,  # it is NULL
+    "ieee_floating_point_ops": False,  # x / 0 is NULL, too
     "max_temp_directory_size": "0KB",
     "memory_limit": "256MB",
     "python_enable_replacements": False,

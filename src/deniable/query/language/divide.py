@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.outer_sql import check_outer, write_outer
+from deniable.query.language.outer_sql import check_outer, make_total, write_outer
 from deniable.query.language.parse import parse_tree
 from deniable.query.language.window_split import split_windows
 
@@ -69,7 +69,7 @@ def divide(
         wanted = tree.find(*_OUTER_PARTS) is not None
         raise (deepest if wanted or refusal is None else refusal) from None
     inner = {name: question for question, name in divider.inner.items()}
-    return DividedQuestion(write_outer(outer), inner, outer)
+    return DividedQuestion(write_outer(make_total(outer)), inner, outer)
 
 
 class _Divider:

@@ -5,7 +5,7 @@ it from files, settings and other databases, from results that change from run t
 functions that make huge values of small ones. The text is written anew from the checked tree.
 """
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 
 from sqlglot import exp
 
@@ -104,6 +104,36 @@ def _not_listed(node: exp.Expr) -> InvalidQuery:
 
 def _sql_name(kind: str) -> str:
     return str(getattr(exp, kind).sql_name())
+
+
+def make_total(tree: exp.Expr) -> exp.Expr:
+    """The tree with functions that cannot fail: what is not defined is NULL.
+
+    >>> import sqlglot
+    >>> make_total(sqlglot.parse_one("SELECT LN(n), CAST(k AS INT) FROM g")).sql("duckdb")
+    'SELECT CASE WHEN n > 0 THEN LN(n) END, TRY_CAST(k AS INT) FROM g'
+    """
+
+    def change(node: exp.Expr) -> exp.Expr:
+        if type(node) is exp.Cast:
+            return exp.TryCast(this=node.this, to=node.to)
+        if isinstance(node, exp.Ln | exp.Log | exp.Sqrt):
+            # LOG(base, x) has its number in second place
+            number = node.args.get("expression") or node.this
+            least = exp.GTE if isinstance(node, exp.Sqrt) else exp.GT
+            test = least(this=number.copy(), expression=exp.Literal.number(0))
+            return exp.Case(ifs=[exp.If(this=test, true=node.copy())])
+        return node
+
+    return _from_below(tree.copy(), change)
+
+
+def _from_below(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    for child in list(node.iter_expressions()):
+        made = _from_below(child, change)
+        if made is not child:
+            child.replace(made)
+    return change(node)
 
 
 def write_outer(tree: exp.Expr) -> str:

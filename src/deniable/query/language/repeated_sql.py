@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlglot.optimizer.qualify import qualify
 
 from deniable.query.language.noise_dependence import Dependence, DependenceReader, Kind
+from deniable.query.language.outer_sql import make_total, write_outer
 from deniable.query.language.ratio_parts import RatioReader, remove_rounding
 
 DRAW, ROW = "_draw", "_row"
@@ -92,16 +93,14 @@ class _Repeater:
             if cte.args["alias"].args.get("columns"):
                 raise NotRepeatable
             self.named[cte.alias] = self.query(cte.this)
-        chosen = _remove_choice(tree)
-        outputs = list(tree.expressions)
-        block, reader, first = self.select(tree)
+        outputs, chosen = list(tree.expressions), list[bool]()
+        block, reader, first = self.select(tree, chosen=chosen)
         columns = []
         for place, output in enumerate(outputs):
             found = block.columns[output.alias_or_name]
             columns.append(self._column(tree, place, output, found, reader))
-        noisy = [reader.read(part).kind for part in chosen]
         tree.append("expressions", _named(_place(first, DRAW), DRAW))
-        return RepeatedSql(tree.sql(dialect="duckdb"), tuple(columns), any(noisy))
+        return RepeatedSql(write_outer(make_total(tree)), tuple(columns), any(chosen))
 
     def _column(
         self,
@@ -119,9 +118,9 @@ class _Repeater:
         if found.kind in (Kind.PUBLIC, Kind.JUMPS) and found.own_margin is None:
             return RepeatedColumn(found)
         if found.own_margin is not None:
-            assert isinstance(value, exp.Column)
+            assert own.own_margin is not None
             name = f"_margin_{place}"
-            tree.append("expressions", _named(_place(value.table, found.own_margin), name))
+            tree.append("expressions", _named(_place(value.table, own.own_margin), name))
             return RepeatedColumn(found, own_margin=name)
         ratio = RatioReader(reader).read(value) if found.kind == Kind.SMOOTH else None
         parts = [value] if ratio is None else list(ratio)
@@ -154,8 +153,12 @@ class _Repeater:
         *,
         outer: tuple[str, DependenceReader] | None = None,
         side: int | None = None,
+        chosen: list[bool] | None = None,
     ) -> tuple[_Block, DependenceReader, str]:
-        """Rewrites one SELECT; returns it, a reader of its expressions and its first table."""
+        """Rewrites one SELECT; returns it, a reader of its expressions and its first table.
+
+        With `chosen` it is the last one: what only chooses rows by noise is removed.
+        """
         sources = self._sources(node)
         first = next(iter(sources))
         columns = {
@@ -167,6 +170,8 @@ class _Repeater:
             columns = {**outer[1].columns, **columns}
         reader = DependenceReader(columns, lambda sub: self._scalar(sub, first, reader), shaky=False)
         reader.shaky = any(block.shaky for block in sources.values())
+        if chosen is not None:
+            chosen += _remove_choice(node, reader)
         conditions = [join.args.get("on") for join in node.args.get("joins") or ()]
         conditions += [node.args[k].this for k in ("where", "having", "qualify") if node.args.get(k)]
         group = node.args.get("group")
@@ -303,26 +308,32 @@ def _jumps(dependence: Dependence) -> bool:
     return dependence.kind == Kind.JUMPS
 
 
-def _remove_choice(tree: exp.Select) -> list[exp.Expr]:
-    """Removes what only chooses or sorts rows at the end; returns by what rows are chosen."""
-    chosen: list[exp.Expr] = []
-    order = tree.args.get("order")
+def _remove_choice(tree: exp.Select, reader: DependenceReader) -> list[bool]:
+    """Removes what sorts rows, or chooses them by noise, at the end; says what chose by noise."""
+
+    def is_noisy(node: exp.Expr) -> bool:
+        return reader.read(node).kind != Kind.PUBLIC
+
+    outputs = {output.alias_or_name: output.unalias() for output in tree.expressions}
+    order, chosen = tree.args.get("order"), []
     if tree.args.get("limit") or tree.args.get("offset"):
-        chosen += [node.this for node in order.expressions] if order else []
-    windows = any(True for e in tree.expressions for _ in _own(e, exp.Window))
+        by = [node.this for node in order.expressions] if order else []
+        own = [outputs.get(node.name, node) if _is_name(node) else node for node in by]
+        chosen += [is_noisy(node) for node in own]
+    windows = any(_own(output, exp.Window) for output in tree.expressions)
     grouped = tree.args.get("group") is not None or _has_aggregate(tree)
-    if tree.args.get("qualify"):
-        chosen.append(tree.args["qualify"].this)
-        tree.set("qualify", None)
-    elif not windows and grouped and tree.args.get("having"):
-        chosen.append(tree.args["having"].this)
-        tree.set("having", None)
-    elif not windows and not grouped and tree.args.get("where"):
-        chosen.append(tree.args["where"].this)
-        tree.set("where", None)
-    for clause in ("order", "limit", "offset"):
-        tree.set(clause, None)
+    last = "qualify" if tree.args.get("qualify") else "having" if grouped else "where"
+    clause = tree.args.get(last)
+    if clause is not None and (last == "qualify" or not windows) and is_noisy(clause.this):
+        chosen.append(True)
+        tree.set(last, None)
+    for part in ("order", "limit", "offset"):
+        tree.set(part, None)
     return chosen
+
+
+def _is_name(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Column) and not node.table
 
 
 def _has_aggregate(node: exp.Select) -> bool:

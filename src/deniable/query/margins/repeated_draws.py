@@ -73,8 +73,8 @@ def ratio_margins(
     [0.0043]
     """
     value, under = above[0], below[0]
-    of_above, of_below = above[1:] - value, below[1:] - under
     with np.errstate(all="ignore"):
+        of_above, of_below = above[1:] - value, below[1:] - under
         ratio = value / under
         moved = of_above - ratio * of_below
         times = np.max(
@@ -108,8 +108,8 @@ def smooth_margins(
     True
     """
     draws = (len(values) - 1) // 2
-    there, back = values[1 : draws + 1] - values[0], values[draws + 1 :] - values[0]
     with np.errstate(all="ignore"):
+        there, back = values[1 : draws + 1] - values[0], values[draws + 1 :] - values[0]
         bend = np.median(np.abs(there + back), axis=0)
         move = np.median(np.abs(there - back), axis=0)
         careful = 1 - (1 - confidence) / 2

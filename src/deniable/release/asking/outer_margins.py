@@ -175,10 +175,19 @@ def _draw_margins(
         if draws == 0 and column.values:
             column = RepeatedColumn(column.dependence)
         found.append(_margin(column, cells, drawn, draws, confidence, repeated))
-    places = _match_rows(made, drawn, cells[0])
-    if places is None:
+    groups = _match_rows(made, drawn, cells[0])
+    if groups is None:
         return None
-    return [None if half is None else half[places] for half in found]
+    return [None if half is None else _largest(half, *groups) for half in found]
+
+
+def _largest(
+    half: Floats, own: NDArray[np.int64], wanted: NDArray[np.int64]
+) -> Floats:
+    """The margin of each row of the answer: the largest of all rows that look like it."""
+    most = np.full(len(own), -np.inf)
+    np.maximum.at(most, own, half)
+    return most[wanted]
 
 
 def _margin(
@@ -198,7 +207,8 @@ def _margin(
     if len(values) == 2:
         half = ratio_margins(values[0][: draws + 1], values[1][: draws + 1], **rule)
     elif column.dependence.kind == Kind.AFFINE:
-        half = affine_margins(values[0][1 : draws + 1] - values[0][0], **rule)
+        with np.errstate(all="ignore"):
+            half = affine_margins(values[0][1 : draws + 1] - values[0][0], **rule)
     else:
         half = smooth_margins(values[0], **rule)
     return np.where(np.isnan(half), np.inf, half + column.rounding)
@@ -234,16 +244,17 @@ def _by_draw(drawn: "pa.Table", times: int) -> NDArray[np.int64] | None:
 
 def _match_rows(
     made: "pa.Table", drawn: "pa.Table", first: NDArray[np.int64]
-) -> NDArray[np.int64] | None:
-    """For each row of the answer, its place among the rows of draw 0."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """A number for each row of draw 0, and for each row of the answer: equal rows have equal
+    numbers. None if draw 0 lacks a row of the answer."""
     columns = range(made.num_columns)
-    zero = drawn.take(pa.array(first))
     known: dict[tuple[Any, ...], int] = {}
-    for place, row in enumerate(_texts(zero, columns)):
-        if known.setdefault(row, place) != place:
-            known[row] = -1  # two equal rows may have different margins
-    places = [known.get(row, -1) for row in _texts(made, columns)]
-    return None if min(places, default=0) < 0 else np.asarray(places, dtype=np.int64)
+    zero = _texts(drawn.take(pa.array(first)), columns)
+    own = [known.setdefault(row, len(known)) for row in zero]
+    wanted = [known.get(row, -1) for row in _texts(made, columns)]
+    if min(wanted, default=0) < 0:
+        return None
+    return np.asarray(own, dtype=np.int64), np.asarray(wanted, dtype=np.int64)
 
 
 def _texts(table: "pa.Table", columns: range) -> list[tuple[Any, ...]]:
