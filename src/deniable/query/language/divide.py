@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
+from deniable.query.language.level_split import LevelSplit, has_levels, split_levels
 from deniable.query.language.outer_sql import check_outer, make_total, write_outer
 from deniable.query.language.parse import parse_tree
 from deniable.query.language.window_split import split_windows
 
-_OUTER_PARTS = (exp.Window, exp.Qualify, exp.Offset, exp.Pivot, exp.SetOperation)
+_OUTER_PARTS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Window, exp.Qualify, exp.Offset, exp.Pivot, exp.SetOperation)
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
 
 
@@ -95,6 +96,8 @@ class _Divider:
             node.set("with_", None)
         if not isinstance(node, exp.Select):
             return self.rewrite(node, scope, None)
+        if has_levels(node) and _reads_named(node):
+            return self.levels(split_levels(node), scope)
         kept = dict(self.inner), dict(self.made)
         try:
             return self.answer(node, scope)
@@ -110,6 +113,21 @@ class _Divider:
                     outer.set("from_", exp.From(this=_aliased(answer, "groups")))
                     return self.rewrite(outer, scope, refusal)
             return self.rewrite(node, scope, refusal)
+
+    def levels(self, split: LevelSplit, scope: _Scope) -> exp.Expr:
+        """All levels of ROLLUP and the like: over the finest groups, or each by itself."""
+        if split.finest is None:
+            made = [self.query(level, scope) for level in split.levels]
+        else:
+            finest = self.query(split.finest, scope)
+            made = [level.from_(_aliased(finest.copy(), "finest")) for level in split.levels]
+        whole: exp.Expr = made[0]
+        for level in made[1:]:
+            whole = exp.Union(this=whole, expression=level, distinct=False)
+        select = exp.select("*").from_(_aliased(whole, "levels"))
+        for name in ("order", "limit", "offset"):
+            select.set(name, getattr(split, name))
+        return select
 
     def answer(self, select: exp.Select, scope: _Scope) -> exp.Expr:
         """The answer to a SELECT that is a private question by itself."""
@@ -150,6 +168,12 @@ class _Divider:
             return
         body = self.query(cte.this.copy(), scope.before(cte))
         self.made[name] = exp.CTE(this=body, alias=cte.args["alias"].copy())
+
+
+def _reads_named(select: exp.Select) -> bool:
+    """Whether a SELECT reads tables: levels of sub-queries over answers are left to DuckDB."""
+    source = select.args.get("from_")
+    return source is not None and isinstance(source.this, exp.Table)
 
 
 def _aliased(select: exp.Expr, alias: str) -> exp.Expr:

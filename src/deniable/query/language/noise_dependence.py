@@ -11,6 +11,8 @@ from enum import IntEnum
 
 from sqlglot import exp
 
+from deniable.query.language.rounded_numbers import REAL_TYPES, remove_rounding
+
 
 class Kind(IntEnum):
     """How a value follows from noisy numbers."""
@@ -28,6 +30,7 @@ class Dependence:
     kind: Kind = Kind.PUBLIC
     sources: frozenset[tuple[str, str]] = frozenset()
     own_margin: str | None = None  # the column that holds its margin, if it is shown unchanged
+    rounding: float = 0.0  # how far rounding may have moved it
 
     def at_least(self, kind: Kind) -> "Dependence":
         """The same, but of this kind if it depends on noise at all."""
@@ -42,7 +45,6 @@ _FOLLOWING = (exp.Sum, exp.Avg)
 _MOVED = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
 _PLACES = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.PercentRank, exp.CumeDist)
 Columns = Mapping[tuple[str, str], Dependence]
-REAL_TYPES = ("DOUBLE", "FLOAT", "DECIMAL")
 
 
 class DependenceReader:
@@ -63,8 +65,16 @@ class DependenceReader:
             return self.subquery(node)
         if isinstance(node, exp.Window):
             return self._window(node)
+        inner, rounding = remove_rounding(node)
+        if rounding:
+            found = self.read(inner)
+            if found.kind == Kind.PUBLIC or found.rounding:
+                return found.at_least(Kind.JUMPS)
+            return Dependence(found.kind, found.sources, rounding=rounding)
         parts = [self.read(child) for child in node.iter_expressions()]
         whole = _join(parts)
+        if any(part.rounding for part in parts):
+            return parts[0] if isinstance(node, exp.Paren) else whole.at_least(Kind.JUMPS)
         if isinstance(node, exp.AggFunc) and self.shaky:
             return Dependence(Kind.JUMPS, whole.sources)
         if isinstance(node, exp.Count) and whole.kind != Kind.JUMPS:

@@ -14,8 +14,8 @@ from deniable.exact.suggestions import suggest
 from deniable.query.language.sql_calls import quote_sql
 
 _CLAUSES = """
-    Alias CTE Distinct Except Filter From Group Having Identifier IgnoreNulls Intersect Join
-    Limit Offset Order Ordered Pivot PivotAlias Qualify RespectNulls Select Star Subquery Table
+    Alias CTE Cube Distinct Except Filter From Group Grouping GroupingSets Having Identifier IgnoreNulls Intersect Join
+    Limit Offset Order Ordered Pivot PivotAlias Qualify RespectNulls Rollup Select Star Subquery Table
     TableAlias Tuple Union Values Where Window WindowSpec With
 """
 _VALUES = """

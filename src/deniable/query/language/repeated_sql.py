@@ -14,7 +14,8 @@ from sqlglot.optimizer.qualify import qualify
 
 from deniable.query.language.noise_dependence import Dependence, DependenceReader, Kind
 from deniable.query.language.outer_sql import make_total, write_outer
-from deniable.query.language.ratio_parts import RatioReader, remove_rounding
+from deniable.query.language.ratio_parts import RatioReader
+from deniable.query.language.rounded_numbers import remove_rounding
 
 DRAW, ROW = "_draw", "_row"
 Tables = Mapping[str, Mapping[str, Dependence]]
@@ -112,9 +113,7 @@ class _Repeater:
     ) -> RepeatedColumn:
         """Adds what is needed of a column's draws."""
         value, rounding = remove_rounding(output.unalias())
-        own = reader.read(value)
-        if _jumps(found) and not _jumps(own) and not reader.shaky:
-            found = own  # only the rounding jumps
+        own, rounding = reader.read(value), rounding + reader.read(value).rounding
         if found.kind in (Kind.PUBLIC, Kind.JUMPS) and found.own_margin is None:
             return RepeatedColumn(found)
         if found.own_margin is not None:
@@ -134,7 +133,7 @@ class _Repeater:
         while isinstance(node, exp.Subquery):
             node = node.this
         if isinstance(node, exp.Union) and not node.args.get("distinct"):
-            left, right = (self.query(node.args[k], side=i) for i, k in enumerate(_SIDES))
+            left, right = (self.query(node.args[k], side=self._next()) for k in _SIDES)
             if _extras(node, *_SIDES, "distinct"):
                 raise NotRepeatable
             pairs = zip(left.columns.items(), right.columns.values(), strict=True)
@@ -283,9 +282,13 @@ class _Repeater:
         assert isinstance(found, Dependence)
         return replace(found, own_margin=None)
 
+    def _next(self) -> int:
+        self.count += 1
+        return self.count
+
     def _rename(self, select: exp.Select) -> None:
         """New names for the tables of a sub-query: the outer ones may have the same."""
-        self.count += 1
+        self._next()
         joins = select.args.get("joins") or ()
         items = [select.args["from_"].this, *(j.this for j in joins)]
         names = {item.alias_or_name: f"{item.alias_or_name}__{self.count}" for item in items}
@@ -301,11 +304,6 @@ MARGIN = "__margin"
 _JOINS = ("", "INNER", "CROSS", "OUTER")
 _SIDES = ("this", "expression")
 _PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "order")
-
-
-def _jumps(dependence: Dependence) -> bool:
-    """Whether a value jumps, or is not known at all."""
-    return dependence.kind == Kind.JUMPS
 
 
 def _remove_choice(tree: exp.Select, reader: DependenceReader) -> list[bool]:
@@ -351,7 +349,8 @@ def _own(node: exp.Expr, *kinds: type[exp.Expr]) -> list[exp.Expr]:
 
 
 def _either(a: Dependence, b: Dependence) -> Dependence:
-    return Dependence(max(a.kind, b.kind), a.sources | b.sources)
+    rounding = max(a.rounding, b.rounding)
+    return Dependence(max(a.kind, b.kind), a.sources | b.sources, rounding=rounding)
 
 
 def _place(table: str, name: str) -> exp.Column:

@@ -4,6 +4,8 @@
 the window function, HAVING, QUALIFY, ORDER BY and LIMIT follow from these groups.
 """
 
+from collections.abc import Mapping, Sequence
+
 from sqlglot import exp
 
 _LATER = ("having", "qualify", "order", "limit", "offset", "distinct")
@@ -26,7 +28,7 @@ def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
     group = select.args.get("group")
     written = _keys(select, group)
     keys = [key for _, key in written]
-    found = [node for node in _aggregates(select) if not _is_inside(node, _aggregates(select))]
+    found = [node for node in own_aggregates(select) if not _is_inside(node, own_aggregates(select))]
     if not found and not keys:
         return None
     inner = exp.Select(**{name: select.args.get(name) for name in _GROUPED})
@@ -37,14 +39,14 @@ def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
         names.setdefault(key, key.name if isinstance(key, exp.Column) else f"key_{number}")
     for aggregate in found:
         names.setdefault(aggregate, aggregate.sql(dialect="duckdb"))
-    inner.set("expressions", [_named(node.copy(), name) for node, name in names.items()])
+    inner.set("expressions", [named_part(node.copy(), name) for node, name in names.items()])
     if keys:
         inner.set("group", exp.Group(expressions=[key.copy() for key, _ in written]))
     outer = exp.Select(expressions=[_over(e, names) for e in select.expressions])
     for name in _LATER:
         clause = select.args.get(name)
         if clause is not None:
-            made = _replace(clause, names)
+            made = replace_parts(clause, names)
             if name == "having":
                 name, made = "where", exp.Where(this=made.this)
             outer.set(name, made)
@@ -62,9 +64,17 @@ def _keys(
     if group.args.get("all"):
         listed = [e for e in plain if e.find(exp.AggFunc, exp.Window) is None]
         return [(e, e) for e in listed]
+    return look_up_keys(select, group.expressions)
+
+
+def look_up_keys(
+    select: exp.Select, listed: Sequence[exp.Expr]
+) -> list[tuple[exp.Expr, exp.Expr]]:
+    """Each key as it is written (a position: what it stands for), and what it means."""
+    plain = [e.unalias() for e in select.expressions]
     aliases = {e.alias.lower(): e.this for e in select.expressions if isinstance(e, exp.Alias)}
     keys = []
-    for key in group.expressions:
+    for key in listed:
         meant = key
         if isinstance(key, exp.Literal) and key.this.isdigit():
             place = int(key.this) - 1
@@ -75,7 +85,7 @@ def _keys(
     return keys
 
 
-def _aggregates(select: exp.Select) -> list[exp.Expr]:
+def own_aggregates(select: exp.Select) -> list[exp.Expr]:
     """The aggregates of the groups: not the functions of windows, and none of sub-queries."""
     listed = [*select.expressions, *(select.args.get(name) for name in _LATER)]
     found: list[exp.Expr] = []
@@ -123,22 +133,27 @@ def _over(expression: exp.Expr, names: dict[exp.Expr, str]) -> exp.Expr:
     """A selected expression over the groups, under the name that was written."""
     inner, alias = expression.unalias(), expression.alias
     written = names.get(inner) or inner.sql(dialect="duckdb")
-    made = _replace(inner, names)
-    return made if made.name == (alias or written) else _named(made, alias or written)
+    made = replace_parts(inner, names)
+    return made if made.name == (alias or written) else named_part(made, alias or written)
 
 
-def _replace(node: exp.Expr, names: dict[exp.Expr, str]) -> exp.Expr:
-    """The node over the groups. Sub-queries are left alone: they have groups of their own."""
-    if node in names:
-        return exp.column(exp.to_identifier(names[node]))
+def replace_parts(node: exp.Expr, made: Mapping[exp.Expr, str | exp.Expr]) -> exp.Expr:
+    """The node with parts replaced: by columns of these names, or by other expressions.
+
+    Sub-queries are left alone: they have groups of their own.
+    """
+    if node in made:
+        part = made[node]
+        return exp.column(exp.to_identifier(part)) if isinstance(part, str) else part.copy()
     node = node.copy()
     for child in list(node.iter_expressions()):
         if not isinstance(child, exp.Select | exp.Subquery):
-            made = _replace(child, names)
-            if made != child:
-                child.replace(made)
+            changed = replace_parts(child, made)
+            if changed != child:
+                child.replace(changed)
     return node
 
 
-def _named(node: exp.Expr, name: str) -> exp.Expr:
+def named_part(node: exp.Expr, name: str) -> exp.Expr:
+    """A selected expression under a name."""
     return exp.alias_(node, name)

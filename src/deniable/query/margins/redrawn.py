@@ -68,6 +68,8 @@ def redraw_errors(
                     noise = noises[feature].draw(draws * count)
                     drawn[feature] = np.asarray(noise, dtype=np.float64).reshape(draws, count)
                 errors += float(weight) * drawn[feature]
+            if output.count and not shape.whole:
+                errors = np.round(errors)  # a count is shown as a whole number
             found[name] = Redrawn(True, features, errors)
         else:
             found[name] = Redrawn(False, features, _normal(margins[name], plan, draws))
