@@ -77,7 +77,7 @@ def test_there_is_no_way_out(secret, text):
         assert SECRET not in str(refusal.value)
         with pytest.raises(BlockingIOError):
             server.accept()
-    assert os.listdir(secret.parent) == ["secret.csv"]
+    assert list(secret.parent.iterdir()) == [secret]
     assert len(ROWS_PROCESS.query(ROWS, "SELECT x FROM t")) == 3
 
 
@@ -91,7 +91,7 @@ def test_the_system_itself_refuses_files_and_memory():
     assert most["Max file size"] == most["Max core file size"] == ["0", "0"]
     assert int(most["Max address space"][1]) < (8 << 30)
     assert Path(f"/proc/{ROWS_PROCESS.pid}/environ").read_bytes() == b""
-    assert len(os.listdir(f"/proc/{ROWS_PROCESS.pid}/fd")) == 3
+    assert len(list(Path(f"/proc/{ROWS_PROCESS.pid}/fd").iterdir())) == 3
 
 
 GROWING = [
@@ -118,7 +118,9 @@ def test_time_is_limited_and_the_process_is_ended():
         process.start()
         first = process.pid
         with pytest.raises(RowsRefused, match=r"more than 0\.2 seconds"):
-            process.query(ROWS, "SELECT COUNT(*) FROM range(100000000000) AS r WHERE r.range > 5")
+            process.query(
+                ROWS, "SELECT COUNT(*) FROM range(100000000000) AS r WHERE r.range > 5"
+            )
         assert process.pid is None
         assert len(process.query(ROWS, "SELECT x FROM t")) == 3
         assert process.pid != first
@@ -152,5 +154,5 @@ def test_what_is_not_defined_is_null():
 
 
 def test_messages_are_whole_or_the_end():
-    with open(os.devnull, "rb") as pipe, pytest.raises(EOFError):
+    with Path(os.devnull).open("rb") as pipe, pytest.raises(EOFError):
         rows_worker.read_message(pipe)

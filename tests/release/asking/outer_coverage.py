@@ -113,5 +113,7 @@ def count_misses(trials: int) -> dict[str, tuple[int, int, int]]:
                     values[name] += 1
                     if half is not None:
                         shown[name] += 1
-                        misses[name] += abs(value - float(real)) > half + 1e-9 * (1 + abs(value))
+                        misses[name] += abs(value - float(real)) > half + 1e-9 * (
+                            1 + abs(value)
+                        )
     return {name: (misses[name], values[name], shown[name]) for name in [*ROWS, *WHOLE]}

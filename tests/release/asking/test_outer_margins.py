@@ -1,4 +1,4 @@
-"""Margins of SQL over released rows: how often they hold, and when there are none."""
+"""Margins of SQL over released rows: how often they hold, and which numbers have no margin."""
 
 from math import sqrt
 
@@ -46,7 +46,9 @@ def test_chosen_rows_have_wider_margins(session):
 
 
 def test_an_average_and_a_count_that_share_noise_have_no_margin(session):
-    text = f"SELECT k, mean, mean / n AS odd, mean * 2 AS twice FROM ({outer_coverage.AVERAGES})"
+    text = (
+        f"SELECT k, mean, mean / n AS odd, mean * 2 AS twice FROM ({outer_coverage.AVERAGES})"
+    )
     answer = session.sql(text, epsilon=1)
     assert set(answer.answer.margins) == {"mean", "twice"}
     assert "No margin is known for odd." in str(answer)

@@ -139,7 +139,8 @@ def test_no_row_and_no_exact_number_reaches_the_process(text, monkeypatch):
     assert len(sent) >= 12
     hits = 0
     for tables, sql in sent:
-        assert WORD not in sql and str(CANARY) not in sql
+        assert WORD not in sql
+        assert str(CANARY) not in sql
         for table in tables.values():
             values = {value for column in table.columns for value in column.to_pylist()}
             assert WORD not in values
@@ -153,7 +154,12 @@ def test_no_row_and_no_exact_number_reaches_the_process(text, monkeypatch):
         for value in part.to_arrow()[name].to_pylist()
         if isinstance(value, int | float)
     }
-    drawn_zero = [table for tables, _ in sent for table in tables.values() if "_draw" in table.column_names]
+    drawn_zero = [
+        table
+        for tables, _ in sent
+        for table in tables.values()
+        if "_draw" in table.column_names
+    ]
     for table in drawn_zero:
         first = table.filter(pa.compute.equal(table["_draw"], 0))
         noisy = [n for n in first.column_names if f"{n}__margin" in first.column_names]
@@ -170,7 +176,8 @@ def test_a_rehearsal_has_no_certificate(tmp_path):
     (tmp_path / "t.csv").write_text("ward\nA\nB\n")
     with dp.rehearse(policy) as data:
         answer = data.sql(
-            "SELECT MAX(n) AS m FROM (SELECT ward, COUNT(*) AS n FROM t GROUP BY ward)", epsilon=1
+            "SELECT MAX(n) AS m FROM (SELECT ward, COUNT(*) AS n FROM t GROUP BY ward)",
+            epsilon=1,
         )
     assert answer.outer_certificate is None
     assert str(answer).count("REHEARSAL") == 1

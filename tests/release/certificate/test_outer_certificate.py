@@ -23,9 +23,10 @@ def test_a_release_is_verified_with_all_its_parts(answer, tmp_path):
     assert len(verified.inner) == 1
     assert "n * 2 AS m" in verified.certificate.statement["outer"]
     answer.save(tmp_path / "answer.json")
-    assert dp.verify((tmp_path / "answer.json").read_bytes()).checks == dp.verify(
-        answer.to_json()
-    ).checks
+    assert (
+        dp.verify((tmp_path / "answer.json").read_bytes()).checks
+        == dp.verify(answer.to_json()).checks
+    )
 
 
 def change_row(document):

@@ -43,7 +43,7 @@ class RowsProcess:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self) -> None:
-        """Starts the process, if there is none, and waits until it is locked."""
+        """Starts the process, unless it runs, and waits until it is locked."""
         with self._lock:
             self._started()
 

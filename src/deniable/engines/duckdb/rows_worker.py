@@ -1,9 +1,9 @@
 """A process that runs SQL over rows that it is given, and can do nothing else.
 
 This file runs alone, as a process of its own. It gets released rows and the SQL of an analyst.
-After it has started it can open no file and no socket, start no process and write no file: the
-operating system refuses it. Its memory is limited, too. Inside it DuckDB has no access to files,
-extensions and Python's variables, and its settings are locked. Whoever started it ends it when
+After it has started it can open no file and no socket, start no process and write no file:
+the operating system refuses it. Its memory is limited, too. Inside it DuckDB has no access to
+files, extensions and Python's variables, and its settings are locked. Its parent ends it when
 it takes too long.
 
 A message is a length in eight bytes, and that many bytes: JSON, or a table in Arrow's format.
@@ -158,7 +158,9 @@ def main() -> None:
     while True:
         try:
             request = json.loads(read_message(source))
-            tables = {name: table_from_bytes(read_message(source)) for name in request["tables"]}
+            tables = {
+                name: table_from_bytes(read_message(source)) for name in request["tables"]
+            }
         except EOFError:
             return
         rows, error = b"", None

@@ -59,7 +59,11 @@ def redraw_errors(
             continue
         features = frozenset(features_of(output.node))
         shape, count = form(output.node), len(values[name])
-        if chosen or output.margin_in or not _is_free(plan, output, values[name], margins[name]):
+        if (
+            chosen
+            or output.margin_in
+            or not _is_free(plan, output, values[name], margins[name])
+        ):
             found[name] = Redrawn(False, features, None)
         elif isinstance(shape, LinearForm) and not has_chosen(output.node):
             errors = np.zeros((draws, count))

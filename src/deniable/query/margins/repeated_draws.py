@@ -96,9 +96,7 @@ def _in_spreads(errors: Floats, confidence: Fraction, together: bool) -> Floats:
     return np.where(spread > 0, margin / spread, 0.0)
 
 
-def smooth_margins(
-    values: Floats, confidence: Fraction, *, together: bool
-) -> Floats:
+def smooth_margins(values: Floats, confidence: Fraction, *, together: bool) -> Floats:
     """About the margins of smooth functions. Row 0 holds the values; then come draws, and then
     as many draws with the opposite noise. Infinite where the function bends too much.
 

@@ -15,20 +15,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from deniable.engines.duckdb.rows_process import ROWS_PROCESS, RowsRefused
-from deniable.query.language.divide import DividedQuestion
-from deniable.query.language.noise_dependence import Dependence, Kind
-from deniable.query.language.repeated_sql import (
-    DRAW,
-    MARGIN,
-    ROW,
-    NotRepeatable,
-    RepeatedColumn,
-    RepeatedSql,
-    repeat_sql,
-)
+from deniable.query.margins.chosen_rows import confidence_for_each
 from deniable.query.margins.linear_forms import LinearForm, form
 from deniable.query.margins.margins import noise_of_features
-from deniable.query.margins.chosen_rows import confidence_for_each
 from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.query.margins.redrawn import Redrawn, redraw_errors
 from deniable.query.margins.repeated_draws import (
@@ -36,6 +25,17 @@ from deniable.query.margins.repeated_draws import (
     count_draws,
     ratio_margins,
     smooth_margins,
+)
+from deniable.query.outer.divide import DividedQuestion
+from deniable.query.outer.noise_dependence import Kind, NoiseDependence
+from deniable.query.outer.repeated_sql import (
+    DRAW,
+    MARGIN,
+    ROW,
+    NotRepeatable,
+    RepeatedColumn,
+    RepeatedSql,
+    repeat_sql,
 )
 from deniable.release.answer.answer_table import Answer, column_names
 from deniable.release.session.release import Release
@@ -69,7 +69,9 @@ def add_margins(
             margin_name = _unused(f"{name}_margin", {*names, *columns})
             columns[margin_name] = _margin_array(half, made[name].type)
             shown[name] = margin_name
-    return Answer(pa.table(columns), shown), _notes(made, repeated if found else None, shown, parts)
+    return Answer(pa.table(columns), shown), _notes(
+        made, repeated if found else None, shown, parts
+    )
 
 
 def _margin_array(half: Floats, kind: "pa.DataType") -> "pa.Array[Any]":
@@ -97,20 +99,20 @@ class _Part:
         names = [name for name, _ in column_names(self.plan)]
         return redraw_errors(self.plan, names, self.values, self.margins, draws)
 
-    def dependences(self) -> dict[str, Dependence]:
+    def dependences(self) -> dict[str, NoiseDependence]:
         found = self.sources
-        made: dict[str, Dependence] = {}
+        made: dict[str, NoiseDependence] = {}
         units = {o.name for o in self.plan.outputs if o.margin_in}
         for column in self.columns:
             if column not in found:
                 noisy = not _is_public(self.release, column)
-                made[column.lower()] = Dependence(Kind.JUMPS if noisy else Kind.PUBLIC)
+                made[column.lower()] = NoiseDependence(Kind.JUMPS if noisy else Kind.PUBLIC)
                 continue
             kind = Kind.AFFINE if found[column].linear else Kind.SMOOTH
             kind = Kind.JUMPS if found[column].errors is None else kind
             margin = None if column in units else f"{column.lower()}{MARGIN}"
             source = frozenset({(self.name, column.lower())})
-            made[column.lower()] = Dependence(kind, source, margin)
+            made[column.lower()] = NoiseDependence(kind, source, margin)
         return made
 
     def table(self, draws: int, opposite: bool, confidence: Fraction | None) -> "pa.Table":
@@ -171,9 +173,9 @@ def _draw_margins(
     if cells is None:
         return None
     found: list[Floats | None] = []
+    if draws == 0:
+        columns = [RepeatedColumn(c.dependence) if c.values else c for c in columns]
     for column in columns:
-        if draws == 0 and column.values:
-            column = RepeatedColumn(column.dependence)
         found.append(_margin(column, cells, drawn, draws, confidence, repeated))
     groups = _match_rows(made, drawn, cells[0])
     if groups is None:
@@ -181,9 +183,7 @@ def _draw_margins(
     return [None if half is None else _largest(half, *groups) for half in found]
 
 
-def _largest(
-    half: Floats, own: NDArray[np.int64], wanted: NDArray[np.int64]
-) -> Floats:
+def _largest(half: Floats, own: NDArray[np.int64], wanted: NDArray[np.int64]) -> Floats:
     """The margin of each row of the answer: the largest of all rows that look like it."""
     most = np.full(len(own), -np.inf)
     np.maximum.at(most, own, half)
@@ -223,8 +223,10 @@ def _without_shared(column: RepeatedColumn, parts: Mapping[str, _Part]) -> Repea
         found = {key.lower(): one for key, one in part.sources.items()}
         own = [found[source] for table, source in sources if table == name]
         for i, one in enumerate(own):
-            if not one.linear and any(one.features & o.features for o in own[:i] + own[i + 1 :]):
-                return RepeatedColumn(Dependence(Kind.JUMPS, column.dependence.sources))
+            if not one.linear and any(
+                one.features & o.features for o in own[:i] + own[i + 1 :]
+            ):
+                return RepeatedColumn(NoiseDependence(Kind.JUMPS, column.dependence.sources))
     return column
 
 
@@ -294,7 +296,9 @@ def _notes(
     parts: Mapping[str, _Part],
 ) -> tuple[str, ...]:
     numbers = [
-        f.name for f in made.schema if pa.types.is_integer(f.type) or pa.types.is_floating(f.type)
+        f.name
+        for f in made.schema
+        if pa.types.is_integer(f.type) or pa.types.is_floating(f.type)
     ]
     if repeated is None:
         return ("No margins are known for this answer.",) if numbers else ()

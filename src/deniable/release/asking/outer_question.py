@@ -1,7 +1,7 @@
 """Questions that compute something from released groups: SQL over private answers.
 
 The private parts are planned, checked and charged like any question, each once. The SQL above
-them is parsed, checked against lists, written anew and tried on made-up rows before the charge.
+them is parsed, checked against lists, written again and tried on made-up rows before the charge.
 Then it runs in a locked process that holds the released rows and nothing else.
 """
 
@@ -15,10 +15,10 @@ from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.foreign_text import printable
 from deniable.exact.rationals import decimal_text, positive
 from deniable.exact.text_formats import percent
-from deniable.query.language.divide import DividedQuestion, divide
 from deniable.query.language.parse import parse
 from deniable.query.language.syntax_tree import ColumnRef
 from deniable.query.language.within_clause import split_within_clause
+from deniable.query.outer.divide import DividedQuestion, divide
 from deniable.query.plan.plan import Plan
 from deniable.query.planner.explain import Branch, explain
 from deniable.release.answer.answer_table import Answer
@@ -69,7 +69,12 @@ def plan_outer(
         name: session.plan(part + within, **{**options, **share}) if share else asked[part]
         for name, part in divided.inner.items()
     }
-    _try_on_made_up_rows(divided, plans)
+    try:
+        _try_on_made_up_rows(divided, plans)
+    except InvalidQuery:
+        if divided.wanted:
+            raise
+        raise refusal from None  # it says more about a question without sub-queries
     return OuterPlan(divided, plans)
 
 
@@ -186,9 +191,7 @@ def explain_outer(session: Door, asked: OuterPlan) -> Branch:
                 (*tree.below, checked),
             )
         )
-    outer = Branch(
-        "computed from released rows, at no cost", (Branch(asked.divided.outer),)
-    )
+    outer = Branch("computed from released rows, at no cost", (Branch(asked.divided.outer),))
     return Branch(
         f"Answer at epsilon {decimal_text(whole)}, in "
         + ("one private part" if len(parts) == 1 else f"{len(parts)} private parts"),

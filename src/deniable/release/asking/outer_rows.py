@@ -34,10 +34,14 @@ def make_up_rows(plan: Plan) -> "pa.Table":
         if kind == "number":
             shape = form(output.node)
             whole = output.count or (isinstance(shape, LinearForm) and shape.whole)
-            values: list[Any] = [5 + i % 97 if whole else 5.5 + i % 97 for i in range(len(rows))]
+            values: list[Any] = [
+                5 + i % 97 if whole else 5.5 + i % 97 for i in range(len(rows))
+            ]
             columns[name] = pa.array(values, pa.int64() if whole else pa.float64())
         else:
-            made = {"text": "a", "boolean": True, "date": _DAY}[released_kind(plan, output.node)]
+            made = {"text": "a", "boolean": True, "date": _DAY}[
+                released_kind(plan, output.node)
+            ]
             columns[name] = pa.array([made] * len(rows))
     return pa.table(columns)
 
@@ -74,7 +78,8 @@ def shown_table(made: "pa.Table") -> "pa.Table":
     DataType(int64)
     """
     names: list[str] = []
-    for name in made.column_names:
+    for written in made.column_names:
+        name = written
         while name in names:
             name += "_"
         names.append(name)

@@ -36,7 +36,7 @@ def label(
         title = f"A private copy of {quoted(verified.certificate.statement['table'])}"
     elif isinstance(verified, VerifiedOuter):
         raise dp.InvalidCertificate(
-            "This release has several parts. Make a label of each private part: `inner` has them."
+            "This release has several parts. Make a label of each private part, in `inner`."
         )
     else:
         text, title = make_label(verified), label_title(verified)

@@ -5,7 +5,7 @@ import sqlglot
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.divide import divide
+from deniable.query.outer.divide import divide
 
 GROUPS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 

@@ -3,11 +3,11 @@
 import pytest
 import sqlglot
 
-from deniable.query.language.noise_dependence import Dependence, DependenceReader, Kind
+from deniable.query.outer.noise_dependence import DependenceReader, Kind, NoiseDependence
 
-N = Dependence(Kind.AFFINE, frozenset({("g", "n")}))
-M = Dependence(Kind.AFFINE, frozenset({("g", "m")}))
-COLUMNS = {("", "n"): N, ("", "m"): M, ("", "k"): Dependence()}
+N = NoiseDependence(Kind.AFFINE, frozenset({("g", "n")}))
+M = NoiseDependence(Kind.AFFINE, frozenset({("g", "m")}))
+COLUMNS = {("", "n"): N, ("", "m"): M, ("", "k"): NoiseDependence()}
 READINGS = {
     Kind.PUBLIC: [
         "k",
@@ -61,7 +61,7 @@ READINGS = {
 
 
 def read(text, *, shaky=False):
-    reader = DependenceReader(COLUMNS, lambda node: Dependence(Kind.JUMPS), shaky=shaky)
+    reader = DependenceReader(COLUMNS, lambda node: NoiseDependence(Kind.JUMPS), shaky=shaky)
     return reader.read(sqlglot.parse_one(text, dialect="duckdb"))
 
 

@@ -28,7 +28,9 @@ def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
     group = select.args.get("group")
     written = _keys(select, group)
     keys = [key for _, key in written]
-    found = [node for node in own_aggregates(select) if not _is_inside(node, own_aggregates(select))]
+    found = [
+        node for node in own_aggregates(select) if not _is_inside(node, own_aggregates(select))
+    ]
     if not found and not keys:
         return None
     inner = exp.Select(**{name: select.args.get(name) for name in _GROUPED})
@@ -48,14 +50,13 @@ def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
         if clause is not None:
             made = replace_parts(clause, names)
             if name == "having":
-                name, made = "where", exp.Where(this=made.this)
-            outer.set(name, made)
+                outer.set("where", exp.Where(this=made.this))
+            else:
+                outer.set(name, made)
     return inner, outer
 
 
-def _keys(
-    select: exp.Select, group: exp.Expr | None
-) -> list[tuple[exp.Expr, exp.Expr]]:
+def _keys(select: exp.Select, group: exp.Expr | None) -> list[tuple[exp.Expr, exp.Expr]]:
     """What is grouped by, as it is written and what it stands for. Positions and ALL are
     written out. Whether a name is a column or an alias is left to the question's own rules."""
     plain = [e.unalias() for e in select.expressions]
@@ -75,13 +76,14 @@ def look_up_keys(
     aliases = {e.alias.lower(): e.this for e in select.expressions if isinstance(e, exp.Alias)}
     keys = []
     for key in listed:
-        meant = key
         if isinstance(key, exp.Literal) and key.this.isdigit():
             place = int(key.this) - 1
-            meant = key = plain[place] if 0 <= place < len(plain) else key
+            meant = plain[place] if 0 <= place < len(plain) else key
+            keys.append((meant, meant))
         elif isinstance(key, exp.Column) and not key.table:
-            meant = aliases.get(key.name.lower(), key)
-        keys.append((key, meant))
+            keys.append((key, aliases.get(key.name.lower(), key)))
+        else:
+            keys.append((key, key))
     return keys
 
 
@@ -120,7 +122,10 @@ def _is_inside(node: exp.Expr, others: list[exp.Expr]) -> bool:
 
 
 def _unalias(
-    expression: exp.Expr, keys: list[exp.Expr], found: list[exp.Expr], names: dict[exp.Expr, str]
+    expression: exp.Expr,
+    keys: list[exp.Expr],
+    found: list[exp.Expr],
+    names: dict[exp.Expr, str],
 ) -> None:
     """A selected key or aggregate keeps the name that it was given."""
     inner = expression.unalias()

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 from sqlglot.optimizer.qualify import qualify
 
-from deniable.query.language.noise_dependence import Dependence, DependenceReader, Kind
-from deniable.query.language.outer_sql import make_total, write_outer
-from deniable.query.language.ratio_parts import RatioReader
-from deniable.query.language.rounded_numbers import remove_rounding
+from deniable.query.outer.noise_dependence import DependenceReader, Kind, NoiseDependence
+from deniable.query.outer.outer_sql import make_total, write_outer
+from deniable.query.outer.ratio_parts import RatioReader
+from deniable.query.outer.rounded_numbers import remove_rounding
 
 DRAW, ROW = "_draw", "_row"
-Tables = Mapping[str, Mapping[str, Dependence]]
+Tables = Mapping[str, Mapping[str, NoiseDependence]]
 
 
 class NotRepeatable(Exception):
@@ -29,7 +29,7 @@ class NotRepeatable(Exception):
 class RepeatedColumn:
     """A column of the answer: how it depends on noise, and where its draws are."""
 
-    dependence: Dependence
+    dependence: NoiseDependence
     values: tuple[str, ...] = ()  # one column; or two, if it is a ratio
     rounding: float = 0.0  # how far rounding may move it
     own_margin: str | None = None  # the column with the margin of a number that is unchanged
@@ -46,7 +46,7 @@ class RepeatedSql:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    columns: dict[str, Dependence]
+    columns: dict[str, NoiseDependence]
     shaky: bool  # whether noise decides which rows it has
 
 
@@ -54,9 +54,9 @@ def repeat_sql(tree: exp.Expr, tables: Tables) -> RepeatedSql:
     """The SQL for many draws; `tables` are the released ones, with their columns.
 
     >>> import sqlglot
-    >>> n = Dependence(Kind.AFFINE, frozenset({("t", "n")}))
+    >>> n = NoiseDependence(Kind.AFFINE, frozenset({("t", "n")}))
     >>> text = sqlglot.parse_one("SELECT k, n * 2 AS m FROM t", dialect="duckdb")
-    >>> repeated = repeat_sql(text, {"t": {"k": Dependence(), "n": n}})
+    >>> repeated = repeat_sql(text, {"t": {"k": NoiseDependence(), "n": n}})
     >>> [column.dependence.kind.name for column in repeated.columns]
     ['PUBLIC', 'AFFINE']
     """
@@ -108,7 +108,7 @@ class _Repeater:
         tree: exp.Select,
         place: int,
         output: exp.Expr,
-        found: Dependence,
+        found: NoiseDependence,
         reader: DependenceReader,
     ) -> RepeatedColumn:
         """Adds what is needed of a column's draws."""
@@ -163,28 +163,24 @@ class _Repeater:
         columns = {
             (alias, name): dependence
             for alias, block in sources.items()
-            for name, dependence in ((DRAW, Dependence()), *block.columns.items())
+            for name, dependence in ((DRAW, NoiseDependence()), *block.columns.items())
         }
         if outer is not None:
             columns = {**outer[1].columns, **columns}
-        reader = DependenceReader(columns, lambda sub: self._scalar(sub, first, reader), shaky=False)
+        reader = DependenceReader(
+            columns, lambda sub: self._scalar(sub, first, reader), shaky=False
+        )
         reader.shaky = any(block.shaky for block in sources.values())
         if chosen is not None:
             chosen += _remove_choice(node, reader)
-        conditions = [join.args.get("on") for join in node.args.get("joins") or ()]
-        conditions += [node.args[k].this for k in ("where", "having", "qualify") if node.args.get(k)]
+        conditions = _conditions(node)
         group = node.args.get("group")
         grouped = group is not None or _has_aggregate(node)
         keys = self._keys(node, group)
         self._keep_draws_apart(node, sources, first)
-        noisy = [reader.read(part).kind for part in (*filter(None, conditions), *keys)]
+        noisy = [reader.read(part).kind for part in (*conditions, *keys)]
         reader.shaky = reader.shaky or any(noisy)
-        found: dict[str, Dependence] = {}
-        for output in node.expressions:
-            own = reader.read(output.unalias())
-            plain = isinstance(output.unalias(), exp.Column) and not grouped and side is None
-            own = replace(own, own_margin=own.own_margin if plain else None)
-            found[output.alias_or_name] = own.at_least(Kind.JUMPS) if reader.shaky else own
+        found = self._outputs(node, reader, unchanged=not grouped and side is None)
         if outer is not None:
             same = exp.EQ(this=_place(first, DRAW), expression=_place(outer[0], DRAW))
             node.where(same, copy=False)
@@ -194,9 +190,21 @@ class _Repeater:
             node.set("group", exp.Group(expressions=[*keys, _place(first, DRAW)]))
         return _Block(self._with_margins(node, found), reader.shaky), reader, first
 
+    def _outputs(
+        self, node: exp.Select, reader: DependenceReader, *, unchanged: bool
+    ) -> dict[str, NoiseDependence]:
+        """How each output depends on noise; `unchanged` if columns may keep their margins."""
+        found: dict[str, NoiseDependence] = {}
+        for output in node.expressions:
+            own = reader.read(output.unalias())
+            plain = unchanged and isinstance(output.unalias(), exp.Column)
+            own = replace(own, own_margin=own.own_margin if plain else None)
+            found[output.alias_or_name] = own.at_least(Kind.JUMPS) if reader.shaky else own
+        return found
+
     def _with_margins(
-        self, node: exp.Select, found: dict[str, Dependence]
-    ) -> dict[str, Dependence]:
+        self, node: exp.Select, found: dict[str, NoiseDependence]
+    ) -> dict[str, NoiseDependence]:
         """Hands the margins of unchanged numbers on, beside the numbers."""
         made = dict(found)
         for output in list(node.expressions):
@@ -266,7 +274,7 @@ class _Repeater:
             raise NotRepeatable
         return [key.copy() for key in group.expressions]
 
-    def _scalar(self, node: exp.Expr, first: str, reader: DependenceReader) -> Dependence:
+    def _scalar(self, node: exp.Expr, first: str, reader: DependenceReader) -> NoiseDependence:
         """A sub-query inside an expression: in each draw it reads that draw's rows."""
         select = node
         while isinstance(select, exp.Subquery):
@@ -279,7 +287,7 @@ class _Repeater:
             found = next(iter(block.columns.values()))
             select.meta["dependence"] = found.at_least(Kind.JUMPS) if own.shaky else found
         found = select.meta["dependence"]
-        assert isinstance(found, Dependence)
+        assert isinstance(found, NoiseDependence)
         return replace(found, own_margin=None)
 
     def _next(self) -> int:
@@ -307,7 +315,7 @@ _PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify"
 
 
 def _remove_choice(tree: exp.Select, reader: DependenceReader) -> list[bool]:
-    """Removes what sorts rows, or chooses them by noise, at the end; says what chose by noise."""
+    """Removes what sorts rows, or chooses them by noise, at the end; says what chose so."""
 
     def is_noisy(node: exp.Expr) -> bool:
         return reader.read(node).kind != Kind.PUBLIC
@@ -334,6 +342,13 @@ def _is_name(node: exp.Expr) -> bool:
     return isinstance(node, exp.Column) and not node.table
 
 
+def _conditions(node: exp.Select) -> list[exp.Expr]:
+    """What decides which rows there are."""
+    joined = [join.args.get("on") for join in node.args.get("joins") or ()]
+    clauses = [node.args.get(name) for name in ("where", "having", "qualify")]
+    return [part for part in (*joined, *(c.this for c in clauses if c)) if part is not None]
+
+
 def _has_aggregate(node: exp.Select) -> bool:
     return any(
         not isinstance(found.parent, exp.Window)
@@ -348,9 +363,9 @@ def _own(node: exp.Expr, *kinds: type[exp.Expr]) -> list[exp.Expr]:
     return [inner for inner in walked if isinstance(inner, kinds)]
 
 
-def _either(a: Dependence, b: Dependence) -> Dependence:
+def _either(a: NoiseDependence, b: NoiseDependence) -> NoiseDependence:
     rounding = max(a.rounding, b.rounding)
-    return Dependence(max(a.kind, b.kind), a.sources | b.sources, rounding=rounding)
+    return NoiseDependence(max(a.kind, b.kind), a.sources | b.sources, rounding=rounding)
 
 
 def _place(table: str, name: str) -> exp.Column:

@@ -2,8 +2,8 @@
 
 from sqlglot import exp
 
-from deniable.query.language.noise_dependence import DependenceReader, Kind
-from deniable.query.language.rounded_numbers import REAL_TYPES
+from deniable.query.outer.noise_dependence import DependenceReader, Kind
+from deniable.query.outer.rounded_numbers import REAL_TYPES
 
 Ratio = tuple[exp.Expr, exp.Expr]
 

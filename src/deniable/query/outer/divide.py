@@ -1,7 +1,7 @@
 """Divides a statement into private questions and SQL over their answers.
 
 A SELECT that is a private question by itself becomes one: it is asked, and its place is taken
-by its answer. A SELECT that is none may still read such answers: by sub-queries, by WITH, and
+by its answer. Another SELECT may still read such answers: by sub-queries, by WITH, and
 by aggregates inside of window functions. Everything above the private questions is SQL over
 released rows, which costs nothing. Each question is asked once, however often it is used.
 """
@@ -12,12 +12,21 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.level_split import LevelSplit, has_levels, split_levels
-from deniable.query.language.outer_sql import check_outer, make_total, write_outer
 from deniable.query.language.parse import parse_tree
-from deniable.query.language.window_split import split_windows
+from deniable.query.outer.level_split import LevelSplit, has_levels, split_levels
+from deniable.query.outer.outer_sql import check_outer, make_total, write_outer
+from deniable.query.outer.window_split import split_windows
 
-_OUTER_PARTS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Window, exp.Qualify, exp.Offset, exp.Pivot, exp.SetOperation)
+_OUTER_PARTS = (
+    exp.Rollup,
+    exp.Cube,
+    exp.GroupingSets,
+    exp.Window,
+    exp.Qualify,
+    exp.Offset,
+    exp.Pivot,
+    exp.SetOperation,
+)
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
 
 
@@ -28,6 +37,7 @@ class DividedQuestion:
     outer: str
     inner: Mapping[str, str]
     tree: exp.Expr = field(compare=False, repr=False)  # of the outer SQL
+    wanted: bool = True  # whether the statement has a part that only released rows can have
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +72,16 @@ def divide(
     True
     """
     tree = parse_tree(text)
+    wanted = tree.find(*_OUTER_PARTS) is not None
+    nested = tree.find(exp.Subquery, exp.CTE) is not None
     divider = _Divider(ask, _unused_prefix(tree))
     try:
         outer = divider.top(tree.copy())
         check_outer(outer, {*divider.inner.values(), *divider.made})
     except InvalidQuery as deepest:
-        wanted = tree.find(*_OUTER_PARTS) is not None
         raise (deepest if wanted or refusal is None else refusal) from None
     inner = {name: question for question, name in divider.inner.items()}
-    return DividedQuestion(write_outer(make_total(outer)), inner, outer)
+    return DividedQuestion(write_outer(make_total(outer)), inner, outer, wanted or nested)
 
 
 class _Divider:
@@ -87,7 +98,7 @@ class _Divider:
         return outer
 
     def query(self, node: exp.Expr, scope: _Scope) -> exp.Expr:
-        """A query over answers. Refuses what reads private rows and is no question."""
+        """A query over answers. Refuses what reads private rows and cannot be asked."""
         clause = node.args.get("with_")
         if clause is not None:
             if clause.args.get("recursive"):
@@ -140,9 +151,7 @@ class _Divider:
             self.inner[text] = f"{self.prefix}{len(self.inner) + 1}"
         return exp.select("*").from_(exp.to_table(self.inner[text]))
 
-    def rewrite(
-        self, node: exp.Expr, scope: _Scope, refusal: InvalidQuery | None
-    ) -> exp.Expr:
+    def rewrite(self, node: exp.Expr, scope: _Scope, refusal: InvalidQuery | None) -> exp.Expr:
         """The node with every query below it over answers."""
         for child in list(node.iter_expressions()):
             if isinstance(child, exp.Table):

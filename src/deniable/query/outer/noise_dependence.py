@@ -11,7 +11,7 @@ from enum import IntEnum
 
 from sqlglot import exp
 
-from deniable.query.language.rounded_numbers import REAL_TYPES, remove_rounding
+from deniable.query.outer.rounded_numbers import REAL_TYPES, remove_rounding
 
 
 class Kind(IntEnum):
@@ -24,7 +24,7 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Dependence:
+class NoiseDependence:
     """The kind of dependence, and the released columns (table, column) it is on."""
 
     kind: Kind = Kind.PUBLIC
@@ -32,11 +32,11 @@ class Dependence:
     own_margin: str | None = None  # the column that holds its margin, if it is shown unchanged
     rounding: float = 0.0  # how far rounding may have moved it
 
-    def at_least(self, kind: Kind) -> "Dependence":
+    def at_least(self, kind: Kind) -> "NoiseDependence":
         """The same, but of this kind if it depends on noise at all."""
         if self.kind == Kind.PUBLIC:
-            return Dependence()
-        return Dependence(max(self.kind, kind), self.sources)
+            return NoiseDependence()
+        return NoiseDependence(max(self.kind, kind), self.sources)
 
 
 _PLAIN = (exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Alias)
@@ -44,23 +44,23 @@ _SMOOTH = (exp.Ln, exp.Log, exp.Exp, exp.Sqrt, exp.Pow)
 _FOLLOWING = (exp.Sum, exp.Avg)
 _MOVED = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
 _PLACES = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.PercentRank, exp.CumeDist)
-Columns = Mapping[tuple[str, str], Dependence]
+Columns = Mapping[tuple[str, str], NoiseDependence]
 
 
 class DependenceReader:
     """Reads expressions of one SELECT, of which the columns are known."""
 
     def __init__(
-        self, columns: Columns, subquery: Callable[[exp.Expr], Dependence], *, shaky: bool
+        self, columns: Columns, subquery: Callable[[exp.Expr], NoiseDependence], *, shaky: bool
     ) -> None:
         self.columns, self.subquery = columns, subquery
         self.shaky = shaky  # whether noise decides which rows there are
 
-    def read(self, node: exp.Expr) -> Dependence:
+    def read(self, node: exp.Expr) -> NoiseDependence:
         """The dependence of an expression."""
         if isinstance(node, exp.Column):
             found = self.columns.get((node.table, node.name))
-            return Dependence(Kind.JUMPS) if found is None else found
+            return NoiseDependence(Kind.JUMPS) if found is None else found
         if isinstance(node, exp.Subquery | exp.Select):
             return self.subquery(node)
         if isinstance(node, exp.Window):
@@ -70,15 +70,15 @@ class DependenceReader:
             found = self.read(inner)
             if found.kind == Kind.PUBLIC or found.rounding:
                 return found.at_least(Kind.JUMPS)
-            return Dependence(found.kind, found.sources, rounding=rounding)
+            return NoiseDependence(found.kind, found.sources, rounding=rounding)
         parts = [self.read(child) for child in node.iter_expressions()]
         whole = _join(parts)
         if any(part.rounding for part in parts):
             return parts[0] if isinstance(node, exp.Paren) else whole.at_least(Kind.JUMPS)
         if isinstance(node, exp.AggFunc) and self.shaky:
-            return Dependence(Kind.JUMPS, whole.sources)
+            return NoiseDependence(Kind.JUMPS, whole.sources)
         if isinstance(node, exp.Count) and whole.kind != Kind.JUMPS:
-            return Dependence()  # released numbers are there, whatever the noise
+            return NoiseDependence()  # released numbers are there, whatever the noise
         if whole.kind == Kind.PUBLIC or isinstance(node, (*_PLAIN, *_FOLLOWING)):
             return _join(parts)
         return whole.at_least(self._operation(node))
@@ -108,21 +108,23 @@ class DependenceReader:
             return Kind.AFFINE if self.read(node.this).kind == Kind.PUBLIC else Kind.JUMPS
         return Kind.JUMPS
 
-    def _window(self, node: exp.Window) -> Dependence:
+    def _window(self, node: exp.Window) -> NoiseDependence:
         function = node.this
         rest = [part for part in node.iter_expressions() if part is not function]
-        around = _join([self.read(part) for part in rest if not isinstance(part, exp.WindowSpec)])
+        around = _join(
+            [self.read(part) for part in rest if not isinstance(part, exp.WindowSpec)]
+        )
         while isinstance(function, exp.IgnoreNulls | exp.RespectNulls):
             function = function.this
         if self.shaky or around.kind != Kind.PUBLIC:
-            return Dependence(Kind.JUMPS, around.sources)
+            return NoiseDependence(Kind.JUMPS, around.sources)
         if isinstance(function, _PLACES):
-            return Dependence()
+            return NoiseDependence()
         if isinstance(function, _MOVED):
             return _join([self.read(child) for child in function.iter_expressions()])
         return self.read(function)
 
 
-def _join(parts: list[Dependence]) -> Dependence:
+def _join(parts: list[NoiseDependence]) -> NoiseDependence:
     kind = max((part.kind for part in parts), default=Kind.PUBLIC)
-    return Dependence(kind, frozenset().union(*(part.sources for part in parts)))
+    return NoiseDependence(kind, frozenset().union(*(part.sources for part in parts)))

@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 import sqlglot
 
-from deniable.query.language.noise_dependence import Dependence, Kind
-from deniable.query.language.repeated_sql import DRAW, ROW, NotRepeatable, repeat_sql
+from deniable.query.outer.noise_dependence import Kind, NoiseDependence
+from deniable.query.outer.repeated_sql import DRAW, ROW, NotRepeatable, repeat_sql
 
-N = Dependence(Kind.AFFINE, frozenset({("g", "n")}), "n__margin")
-TABLES = {"g": {"k": Dependence(), "j": Dependence(), "n": N}}
+N = NoiseDependence(Kind.AFFINE, frozenset({("g", "n")}), "n__margin")
+TABLES = {"g": {"k": NoiseDependence(), "j": NoiseDependence(), "n": N}}
 DRAWS, GROUPS = 5, 8
 TEXTS = [
     "SELECT k, j, n FROM g",
@@ -92,7 +92,9 @@ def test_rows_chosen_at_the_end_are_not_left_out(text):
     assert repeated.columns[1].dependence.kind == Kind.AFFINE
 
 
-@pytest.mark.parametrize("text", ["SELECT k, n FROM g ORDER BY k LIMIT 3", "SELECT k, n FROM g"])
+@pytest.mark.parametrize(
+    "text", ["SELECT k, n FROM g ORDER BY k LIMIT 3", "SELECT k, n FROM g"]
+)
 def test_public_choices_are_no_choices(text):
     assert not repeat(text).chosen
 
@@ -128,6 +130,8 @@ def test_what_cannot_be_repeated_is_said(text):
 
 
 def test_ratios_and_rounding_are_seen():
-    columns = repeat("SELECT ROUND(100 * n / SUM(n) OVER () - 1, 1) AS p, n * n AS q FROM g").columns
+    columns = repeat(
+        "SELECT ROUND(100 * n / SUM(n) OVER () - 1, 1) AS p, n * n AS q FROM g"
+    ).columns
     assert (len(columns[0].values), columns[0].rounding) == (2, 0.1)
     assert len(columns[1].values) == 1

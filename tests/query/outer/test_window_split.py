@@ -3,7 +3,7 @@
 import pytest
 import sqlglot
 
-from deniable.query.language.window_split import split_windows
+from deniable.query.outer.window_split import split_windows
 
 SPLITS = [
     (
@@ -23,7 +23,8 @@ SPLITS = [
         "SELECT s QUALIFY ROW_NUMBER() OVER (ORDER BY s) = 1",
     ),
     (
-        "SELECT FLOOR(x / 10) AS b, AVG(y) - LAG(AVG(y)) OVER (ORDER BY b) AS d FROM t GROUP BY b",
+        "SELECT FLOOR(x / 10) AS b, AVG(y) - LAG(AVG(y)) OVER (ORDER BY b) AS d FROM t "
+        "GROUP BY b",
         'SELECT FLOOR(x / 10) AS b, AVG(y) AS "AVG(y)" FROM t GROUP BY b',
         'SELECT b, "AVG(y)" - LAG("AVG(y)") OVER (ORDER BY b) AS d',
     ),

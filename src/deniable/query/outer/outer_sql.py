@@ -2,7 +2,7 @@
 
 Released rows are public, so any SQL over them is private. The lists keep the process that runs
 it from files, settings and other databases, from results that change from run to run, and from
-functions that make huge values of small ones. The text is written anew from the checked tree.
+functions that make huge values of small ones. The text is written again, from the checked tree.
 """
 
 from collections.abc import Callable, Set
@@ -14,9 +14,10 @@ from deniable.exact.suggestions import suggest
 from deniable.query.language.sql_calls import quote_sql
 
 _CLAUSES = """
-    Alias CTE Cube Distinct Except Filter From Group Grouping GroupingSets Having Identifier IgnoreNulls Intersect Join
-    Limit Offset Order Ordered Pivot PivotAlias Qualify RespectNulls Rollup Select Star Subquery Table
-    TableAlias Tuple Union Values Where Window WindowSpec With
+    Alias CTE Cube Distinct Except Filter From Group Grouping GroupingSets Having Identifier
+    IgnoreNulls Intersect Join Limit Offset Order Ordered Pivot PivotAlias Qualify
+    RespectNulls Rollup Select Star Subquery Table TableAlias Tuple Union Values Where Window
+    WindowSpec With
 """
 _VALUES = """
     Add And Between Boolean Case Cast Column DPipe DataType DataTypeParam Div EQ Exists GT GTE
@@ -25,10 +26,10 @@ _VALUES = """
 """
 _FUNCTIONS = """
     Abs Ceil Coalesce Concat ConcatWs Contains CumeDist Date DateDiff Day DayOfWeek DayOfYear
-    Dayname DenseRank EndsWith Exp Extract FirstValue Floor Greatest Lag LastDay LastValue Lead
-    Least Left Length Ln Log Lower Month Monthname NthValue Ntile Nullif PercentRank Pow Quarter
-    Rank Replace Reverse Right Round RowNumber Sign SplitPart Sqrt StartsWith StrPosition
-    Substring TimeToStr TimestampTrunc DateTrunc Trim Trunc Upper Week Year
+    Dayname DenseRank EndsWith Exp Extract FirstValue Floor Greatest Lag LastDay LastValue
+    Lead Least Left Length Ln Log Lower Month Monthname NthValue Ntile Nullif PercentRank Pow
+    Quarter Rank Replace Reverse Right Round RowNumber Sign SplitPart Sqrt StartsWith
+    StrPosition Substring TimeToStr TimestampTrunc DateTrunc Trim Trunc Upper Week Year
 """
 _AGGREGATES = """
     AnyValue ArgMax ArgMin Avg Corr Count CountIf CovarPop CovarSamp First GroupConcat Last
@@ -40,7 +41,8 @@ FUNCTION_NAMES = frozenset(f"{_FUNCTIONS} {_AGGREGATES}".split())
 _MOST_NODES = 20_000
 _LONGEST_CONSTANT = 10_000
 _TYPES = frozenset(
-    "BIGINT BOOLEAN DATE DECIMAL DOUBLE FLOAT INT SMALLINT TEXT TIMESTAMP TINYINT VARCHAR".split()
+    ["BIGINT", "BOOLEAN", "DATE", "DECIMAL", "DOUBLE", "FLOAT", "INT", "SMALLINT", "TEXT"]
+    + ["TIMESTAMP", "TINYINT", "VARCHAR"]
 )
 
 
@@ -67,8 +69,8 @@ def _check_node(node: exp.Expr, names: Set[str]) -> None:
         plain = isinstance(node.this, exp.Identifier)
         if not plain or node.args.get("db") or node.name.lower() not in names:
             raise InvalidQuery(
-                f"{quote_sql(node)} cannot be read beside released rows. FROM takes sub-queries "
-                "with aggregates and names from WITH; files, functions and lists are not read."
+                f"{quote_sql(node)} cannot be read beside released rows. FROM takes "
+                "sub-queries with aggregates and names from WITH, but no files and functions."
             )
         extras = [k for k, v in node.args.items() if v and k not in _TABLE_PARTS]
         if extras:

@@ -1,8 +1,9 @@
 """ROLLUP, CUBE and GROUPING SETS: the finest groups, and the levels that are made of them.
 
-Counts and sums are asked for once, in the finest groups. Every level adds them up, so all levels
-fit together, and one person's limits are the same in all of them. Averages are sums over counts.
-Other aggregates cannot be added up: then each level is a question of its own, and is paid for.
+Counts and sums are asked for once, in the finest groups. Every level adds them up, so all
+levels fit together, and one person's limits are the same in all of them. Averages are sums over
+counts. Other aggregates cannot be added up: then each level is a question of its own, and is
+paid for.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from itertools import chain, combinations, product
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.window_split import (
+from deniable.query.outer.window_split import (
     look_up_keys,
     named_part,
     own_aggregates,
@@ -113,7 +114,8 @@ def _expand(node: exp.Expr) -> list[list[exp.Expr]]:
         return [list(chain.from_iterable(own)) for own in chosen]
     if isinstance(node, exp.GroupingSets):
         return [
-            s for inner in node.expressions
+            s
+            for inner in node.expressions
             for s in (_expand(inner) if isinstance(inner, _SEVERAL) else [_members(inner)])
         ]
     return [[node]]
@@ -194,7 +196,7 @@ def _key_values(
     keys: Sequence[exp.Expr],
     names: dict[exp.Expr, str] | None,
 ) -> dict[exp.Expr, exp.Expr]:
-    """The keys of a level: NULL where it has none; and what GROUPING says about them."""
+    """The keys of a level: NULL for those of other levels; and what GROUPING says about them."""
     made: dict[exp.Expr, exp.Expr] = {}
     for key in keys:
         if key not in own:
@@ -250,7 +252,7 @@ def _order_by_outputs(select: exp.Select, order: exp.Expr | None) -> exp.Expr | 
             node.set("this", exp.column(exp.to_identifier(outputs[by])))
         elif not (isinstance(by, exp.Literal) or by.name.lower() in known):
             raise InvalidQuery(
-                f"ORDER BY {by.sql(dialect='duckdb')} beside ROLLUP, CUBE or GROUPING SETS must "
-                "be one of the selected expressions."
+                f"ORDER BY {by.sql(dialect='duckdb')} beside ROLLUP, CUBE or GROUPING SETS "
+                "must be one of the selected expressions."
             )
     return made
