@@ -95,3 +95,4 @@ SELECT UPPER(diagnosis) || ': ' || n AS line FROM (SELECT diagnosis, COUNT(*) AS
 SELECT ward, COUNT(*) AS n, (SELECT COUNT(*) FROM visits) AS total FROM visits GROUP BY ward ORDER BY ward;
 SELECT ward, n FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) AS g WHERE n > (SELECT AVG(n) FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward)) ORDER BY ward;
 PIVOT (SELECT ward, urgent, COUNT(*) AS n FROM visits GROUP BY ward, urgent) ON urgent USING SUM(n);
+SELECT AVG(cost) AS mean FROM visits WHERE cost < (SELECT AVG(cost) FROM visits WHERE urgent);

@@ -77,3 +77,5 @@ SELECT dept, COALESCE(LAG(n) OVER (ORDER BY dept), 0) AS before FROM (SELECT dep
 SELECT * EXCLUDE (s) FROM (SELECT dept, COUNT(*) AS n, SUM(salary) AS s FROM staff GROUP BY dept) ORDER BY dept;
 SELECT dept, sex, COUNT(*) AS n FROM staff GROUP BY ROLLUP (dept), sex ORDER BY dept, sex;
 SELECT dept, n FROM (SELECT dept, COUNT(*) AS n FROM staff GROUP BY dept) EXCEPT SELECT dept, n FROM (SELECT dept, COUNT(*) AS n FROM staff GROUP BY dept HAVING dept = 'hr') ORDER BY dept;
+SELECT COUNT(*) AS n FROM staff WHERE salary > (SELECT AVG(salary) FROM staff);
+SELECT dept, COUNT(*) AS n FROM staff WHERE salary > 1.5 * (SELECT AVG(salary) FROM staff WHERE sex = 'f') GROUP BY dept ORDER BY dept;

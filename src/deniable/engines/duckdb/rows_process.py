@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import pyarrow as pa
 
@@ -123,14 +123,14 @@ class RowsProcess:
                     _close(pipe)
 
 
-def _close(pipe: BinaryIO) -> None:
+def _close(pipe: IO[bytes]) -> None:
     try:
         pipe.close()
     except OSError:  # what was not sent is of no use any more
         return
 
 
-def _send(pipe: BinaryIO, messages: list[bytes]) -> None:
+def _send(pipe: IO[bytes], messages: list[bytes]) -> None:
     try:
         for message in messages:
             write_message(pipe, message)
@@ -164,13 +164,13 @@ def _own_seconds(pid: int) -> float | None:
         return None
 
 
-def _receive(pipe: BinaryIO, clock: _Clock) -> bytes:
+def _receive(pipe: IO[bytes], clock: _Clock) -> bytes:
     """The next message, if it comes in time."""
     length = int.from_bytes(_read(pipe, 8, clock), "little")
     return _read(pipe, length, clock)
 
 
-def _read(pipe: BinaryIO, length: int, clock: _Clock) -> bytes:
+def _read(pipe: IO[bytes], length: int, clock: _Clock) -> bytes:
     parts, missing = [], length
     while missing:
         while not select.select([pipe], [], [], _LOOK_SECONDS)[0]:

@@ -15,7 +15,7 @@ import json
 import struct
 import sys
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import duckdb
 import pyarrow as pa
@@ -88,12 +88,12 @@ def run_sql(
             return pa.Table.from_batches(batches, reader.schema)
 
 
-def write_message(pipe: BinaryIO, message: bytes) -> None:
+def write_message(pipe: IO[bytes], message: bytes) -> None:
     """Writes the length of a message, and the message."""
     pipe.write(_LENGTH.pack(len(message)) + message)
 
 
-def read_message(pipe: BinaryIO) -> bytes:
+def read_message(pipe: IO[bytes]) -> bytes:
     """The next message; EOFError at the end of the pipe."""
     head = pipe.read(_LENGTH.size)
     length = _LENGTH.unpack(head)[0] if len(head) == _LENGTH.size else -1

@@ -196,7 +196,7 @@ def _key_values(
     keys: Sequence[exp.Expr],
     names: dict[exp.Expr, str] | None,
 ) -> dict[exp.Expr, exp.Expr]:
-    """The keys of a level: NULL for those of other levels; and what GROUPING says about them."""
+    """The keys of a level: NULL for those of other levels; and what GROUPING says of them."""
     made: dict[exp.Expr, exp.Expr] = {}
     for key in keys:
         if key not in own:

@@ -41,8 +41,10 @@ FUNCTION_NAMES = frozenset(f"{_FUNCTIONS} {_AGGREGATES}".split())
 _MOST_NODES = 20_000
 _LONGEST_CONSTANT = 10_000
 _TYPES = frozenset(
-    ["BIGINT", "BOOLEAN", "DATE", "DECIMAL", "DOUBLE", "FLOAT", "INT", "SMALLINT", "TEXT"]
-    + ["TIMESTAMP", "TINYINT", "VARCHAR"]
+    (
+        *("BIGINT", "BOOLEAN", "DATE", "DECIMAL", "DOUBLE", "FLOAT", "INT", "SMALLINT"),
+        *("TEXT", "TIMESTAMP", "TINYINT", "VARCHAR"),
+    )
 )
 
 

@@ -60,7 +60,9 @@ def repeat_sql(tree: exp.Expr, tables: Tables) -> RepeatedSql:
     >>> [column.dependence.kind.name for column in repeated.columns]
     ['PUBLIC', 'AFFINE']
     """
-    schema = {name: dict.fromkeys(columns, "DOUBLE") for name, columns in tables.items()}
+    schema: dict[str, object] = {
+        name: dict.fromkeys(columns, "DOUBLE") for name, columns in tables.items()
+    }
     if not isinstance(tree, exp.Select):
         inner = tree.copy()
         clause = inner.args.get("with_")
@@ -118,6 +120,7 @@ class _Repeater:
             return RepeatedColumn(found)
         if found.own_margin is not None:
             assert own.own_margin is not None
+            assert isinstance(value, exp.Column)
             name = f"_margin_{place}"
             tree.append("expressions", _named(_place(value.table, own.own_margin), name))
             return RepeatedColumn(found, own_margin=name)

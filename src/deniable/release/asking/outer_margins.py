@@ -199,7 +199,8 @@ def _margin(
     repeated: RepeatedSql,
 ) -> Floats | None:
     if column.own_margin is not None:
-        return _floats(drawn[column.own_margin])[cells[0]]
+        own: Floats = _floats(drawn[column.own_margin])[cells[0]]
+        return own
     if not column.values:
         return None
     values = [_floats(drawn[name])[cells] for name in column.values]

@@ -1,8 +1,8 @@
 """Questions that compute something from released groups: SQL over private answers.
 
 The private parts are planned, checked and charged like any question, each once. The SQL above
-them is parsed, checked against lists, written again and tried on made-up rows before the charge.
-Then it runs in a locked process that holds the released rows and nothing else.
+them is parsed, checked against lists, written again and tried on made-up rows before the
+charge. Then it runs in a locked process that holds the released rows and nothing else.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
 """The answer of SQL over released rows: its rows and margins, and the releases behind it."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from operator import add
 from typing import Any
@@ -60,7 +61,10 @@ class OuterRelease(Release):
 
     def _footer(self) -> str:
         plans = [part.plan for part in self.inner.values()]
-        cost = Remaining(sum(p.epsilon for p in plans), sum(p.delta for p in plans))
+        none = Fraction(0)
+        cost = Remaining(
+            sum((p.epsilon for p in plans), none), sum((p.delta for p in plans), none)
+        )
         again = " (charged before; the private parts are the same)" if self.repeated else ""
         lines = [
             f"Margins hold at {percent(plans[0].confidence)} each. Cost: {cost}{again}. Left: "

@@ -25,7 +25,18 @@ from deniable.query.planner.bounds_search import (
 )
 from deniable.query.planner.explain import Branch, explain
 from deniable.release.answer.answer_table import Answer
-from deniable.release.asking.outer_question import explain_outer, plan_outer, release_outer
+from deniable.release.asking.outer_question import (
+    OuterPlan,
+    explain_outer,
+    plan_outer,
+    release_outer,
+)
+from deniable.release.asking.two_stages import (
+    StagedPlan,
+    explain_stages,
+    plan_stages,
+    release_stages,
+)
 from deniable.release.session.door import Door
 from deniable.release.session.release import Release
 
@@ -47,14 +58,27 @@ def release_question(
     except InvalidQuery as refusal:
         if not isinstance(question, str):
             raise
-        outer = plan_outer(session, question, options, refusal)
-        return release_outer(session, outer, fresh=fresh, question_id=question_id)
+        found = _plan_parts(session, question, options, refusal)
+        asked = {"fresh": fresh, "question_id": question_id}
+        if isinstance(found, StagedPlan):
+            return release_stages(session, found, **asked)  # type: ignore[arg-type]
+        return release_outer(session, found, **asked)  # type: ignore[arg-type]
     try:
         return session.release(plan, fresh=fresh, question_id=question_id)
     except BudgetExhausted as refusal:
         if options.get("epsilon") is None:
             raise _explain_refusal(session, question, plan, options, refusal) from None
         raise
+
+
+def _plan_parts(
+    session: Door, question: str, options: Mapping[str, Any], refusal: InvalidQuery
+) -> OuterPlan | StagedPlan:
+    """The plan of a statement with several private parts: SQL over answers, or constants."""
+    try:
+        return plan_outer(session, question, options, refusal)
+    except InvalidQuery as problem:
+        return plan_stages(session, question, options, problem)
 
 
 def _release_in_two_steps(
@@ -111,7 +135,10 @@ def explain_question(
         except InvalidQuery as refusal:
             if not isinstance(question, str):
                 raise
-            return explain_outer(session, plan_outer(session, question, options, refusal))
+            found = _plan_parts(session, question, options, refusal)
+            if isinstance(found, StagedPlan):
+                return explain_stages(session, found)
+            return explain_outer(session, found)
         tree = explain(plan)
         checked = Branch(f"checked: {session.describe_check(plan)}")
         return replace(tree, below=(*tree.below, checked))
