@@ -156,3 +156,16 @@ def test_what_is_not_defined_is_null():
 def test_messages_are_whole_or_the_end():
     with Path(os.devnull).open("rb") as pipe, pytest.raises(EOFError):
         rows_worker.read_message(pipe)
+
+
+def test_a_fork_has_a_process_of_its_own():
+    assert len(ROWS_PROCESS.query(ROWS, "SELECT x FROM t")) == 3
+    parent = ROWS_PROCESS.pid
+    process = RowsProcess()
+    process.start()
+    theirs = process.pid
+    process.forget()
+    assert process.pid is None
+    assert len(process.query(ROWS, "SELECT x FROM t")) == 3
+    assert process.pid not in (theirs, parent)
+    process.close()

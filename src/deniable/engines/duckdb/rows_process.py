@@ -87,6 +87,15 @@ class RowsProcess:
         """The number of the running process."""
         return None if self._child is None else self._child.pid
 
+    def forget(self) -> None:
+        """Leaves the process to the parent of a fork: two users would read each other's rows."""
+        child, self._child, self._lock = self._child, None, threading.Lock()
+        for pipe in () if child is None else (child.stdin, child.stdout):
+            if pipe is not None:
+                _close(pipe)
+        if child is not None:
+            child.returncode = 0  # it is not ours to wait for
+
     def close(self) -> None:
         """Ends the process."""
         with self._lock:
@@ -186,3 +195,5 @@ def _read(pipe: IO[bytes], length: int, clock: _Clock) -> bytes:
 
 ROWS_PROCESS = RowsProcess()
 atexit.register(ROWS_PROCESS.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=ROWS_PROCESS.forget)

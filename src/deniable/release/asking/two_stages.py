@@ -1,8 +1,8 @@
 """Questions with a constant that is itself released: WHERE salary > (SELECT AVG(salary) ...).
 
 The constant is released first, cut to its public range; if it is not defined, the middle of
-the range stands for it. Then it takes the place of its sub-query, and the rest is answered. Both
-are steps of one run: the ledger is charged for both before the first is run. The second plan is
+the range stands for it. Then it takes the place of its sub-query, and the rest is answered.
+Both are steps of one run: the ledger is charged before the first is run. The second plan is
 made and checked beforehand, with the ends and the middle of the range in place of the constant.
 Later only this number changes, and the plan is checked again.
 """
