@@ -62,7 +62,6 @@ SELECT COUNT(*) AS n FROM visits WHERE EPOCH(discharged) - EPOCH(admitted) > 864
 -- refused: DATE_DIFF('hour', admitted, discharged) > 48
 SELECT COUNT(*) AS n FROM visits WHERE discharged > admitted + INTERVAL 2 DAY;
 SELECT COUNT(*) AS n FROM visits WHERE admitted >= TIMESTAMP '2026-01-31 12:00:00' - INTERVAL '7 days';
--- refused: DATE_TRUNC('month', d)
 SELECT STRFTIME(admitted, '%Y-%m') AS month, COUNT(*) AS n FROM visits GROUP BY month ORDER BY month;
 -- about 3
 SELECT ward, MEDIAN(cost) AS median FROM visits GROUP BY ward;
@@ -70,7 +69,6 @@ SELECT ward, MEDIAN(cost) AS median FROM visits GROUP BY ward;
 SELECT QUANTILE_CONT(cost, 0.9) AS p90 FROM visits;
 SELECT ward, COUNT(*) AS n, COUNT(*) AS n FROM visits GROUP BY ward;
 SELECT DISTINCT ward, COUNT(*) AS n FROM visits GROUP BY ward;
--- refused: other people's rows
 SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits);
 -- refused: would release rows
 SELECT * FROM visits LIMIT 10;

@@ -47,9 +47,9 @@ SELECT DATE_PART('dow', seen) AS dow, COUNT(*) AS n FROM hits GROUP BY 1 ORDER B
 SELECT DATEPART(hour, seen) AS h, COUNT(*) AS n FROM hits GROUP BY DATEPART(hour, seen) ORDER BY 1;
 -- refused: EXTRACT(month FROM d)
 SELECT STRFTIME(seen, '%H:00') AS h, COUNT(*) AS n FROM hits GROUP BY h ORDER BY h;
--- refused: DATE_TRUNC
+-- plain: SELECT strftime(seen, '%Y-%m-%d') AS d, count(*) AS n FROM hits GROUP BY d ORDER BY d
 SELECT TO_CHAR(seen, 'YYYY-MM-DD') AS d, COUNT(*) AS n FROM hits GROUP BY d ORDER BY d;
--- refused: DATE_TRUNC
+-- plain: SELECT strftime(seen, '%Y-%m-%d') AS d, count(*) AS n FROM hits GROUP BY d ORDER BY d
 SELECT DATE_FORMAT(seen, '%Y-%m-%d') AS d, COUNT(*) AS n FROM hits GROUP BY d ORDER BY d;
 -- about 3
 SELECT country, APPROX_QUANTILE(ms, 0.5) AS p50 FROM hits GROUP BY country;

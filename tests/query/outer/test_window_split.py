@@ -29,10 +29,11 @@ SPLITS = [
         'SELECT b, "AVG(y)" - LAG("AVG(y)") OVER (ORDER BY b) AS d',
     ),
     (
-        "SELECT w, COUNT(*) FILTER (WHERE x > 1) AS n FROM t GROUP BY ALL HAVING COUNT(*) > 2",
+        "SELECT w, COUNT(*) FILTER (WHERE x > 1) AS n FROM t GROUP BY ALL HAVING COUNT(*) > 2 "
+        "OFFSET 1",
         'SELECT w AS w, COUNT(*) FILTER(WHERE x > 1) AS n, COUNT(*) AS "COUNT(*)" FROM t '
         "GROUP BY w",
-        'SELECT w, n WHERE "COUNT(*)" > 2',
+        'SELECT w, n WHERE "COUNT(*)" > 2 OFFSET 1',
     ),
     (
         "SELECT COUNT(*) AS n, (SELECT COUNT(*) FROM u) AS m FROM t",
@@ -48,6 +49,16 @@ def test_the_parts(text, inner, outer):
     assert [part.sql(dialect="duckdb") for part in parts] == [inner, outer]
 
 
-@pytest.mark.parametrize("text", ["SELECT x FROM t", "SELECT * FROM t GROUP BY x"])
-def test_rows_have_no_groups(text):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT x FROM t",
+        "SELECT * FROM t GROUP BY x",
+        "SELECT COUNT(*) FROM t",
+        "SELECT COUNT(*), RANK() OVER () FROM t USING SAMPLE 10%",
+        "SELECT COUNT(*), RANK() OVER w FROM t WINDOW w AS ()",
+        "SELECT COUNT(*), RANK() OVER () INTO u FROM t",
+    ],
+)
+def test_others_are_not_split(text):
     assert split_windows(sqlglot.parse_one(text, dialect="duckdb")) is None

@@ -88,7 +88,7 @@ class RowsProcess:
         return None if self._child is None else self._child.pid
 
     def forget(self) -> None:
-        """Leaves the process to the parent of a fork: two users would read each other's rows."""
+        """Leaves the process to the parent of a fork: two users would mix up their rows."""
         child, self._child, self._lock = self._child, None, threading.Lock()
         for pipe in () if child is None else (child.stdin, child.stdout):
             if pipe is not None:

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.language.parse import parse_tree
+from deniable.query.outer.format_split import split_formats
 from deniable.query.outer.level_split import LevelSplit, has_levels, split_levels
 from deniable.query.outer.outer_sql import check_outer, make_total, write_outer
 from deniable.query.outer.window_split import split_windows
@@ -78,6 +79,8 @@ def divide(
     try:
         outer = divider.top(tree.copy())
         check_outer(outer, {*divider.inner.values(), *divider.made})
+        if not divider.inner:
+            raise InvalidQuery("The statement asks for no aggregate of a private table.")
     except InvalidQuery as deepest:
         raise (deepest if wanted or refusal is None else refusal) from None
     inner = {name: question for question, name in divider.inner.items()}
@@ -113,8 +116,7 @@ class _Divider:
         try:
             return self.answer(node, scope)
         except InvalidQuery as refusal:
-            parts = split_windows(node)
-            if parts is not None:
+            for parts in filter(None, (split_formats(node), split_windows(node))):
                 inner, outer = parts
                 try:
                     answer = self.answer(inner, scope)
@@ -143,6 +145,9 @@ class _Divider:
     def answer(self, select: exp.Select, scope: _Scope) -> exp.Expr:
         """The answer to a SELECT that is a private question by itself."""
         question = select.copy()
+        ties = any(fetch.args.get("limit_options") for fetch in select.find_all(exp.Fetch))
+        if ties or select.find(exp.Lock):  # they would get lost when the text is written
+            raise InvalidQuery("FOR UPDATE, PERCENT and WITH TIES are not supported.")
         if scope.ctes and question.find(exp.Table):
             question.set("with_", exp.With(expressions=[cte.copy() for cte in scope.ctes]))
         text = write_outer(question)

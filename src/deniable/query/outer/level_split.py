@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.outer.window_split import (
+    has_only,
     look_up_keys,
     named_part,
     own_aggregates,
@@ -23,7 +24,17 @@ from deniable.query.outer.window_split import (
 _SEVERAL = (exp.Rollup, exp.Cube, exp.GroupingSets)
 _MOST_LEVELS = 64
 _SOURCE = ("from_", "joins", "where")
-_REFUSED = ("distinct", "qualify", "windows")
+_KNOWN = (
+    "expressions",
+    "from_",
+    "joins",
+    "where",
+    "group",
+    "having",
+    "order",
+    "limit",
+    "offset",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +70,9 @@ def split_levels(select: exp.Select) -> LevelSplit:
     ['SELECT w AS w, SUM(part_0) AS n GROUP BY w', 'SELECT NULL AS w, SUM(part_0) AS n']
     """
     select = select.copy()
-    if any(select.args.get(name) for name in _REFUSED) or select.find(exp.Window):
+    if not has_only(select, *_KNOWN) or select.find(exp.Window, exp.Fetch):
         raise InvalidQuery(
-            "DISTINCT, QUALIFY and windows beside ROLLUP, CUBE or GROUPING SETS are not "
+            "DISTINCT, QUALIFY, windows and FETCH beside ROLLUP, CUBE or GROUPING SETS are not "
             "supported. Put the levels into a sub-query: SELECT ... FROM (SELECT ... GROUP BY "
             "ROLLUP (a, b))."
         )

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 _LATER = ("having", "qualify", "order", "limit", "offset", "distinct")
-_GROUPED = ("from_", "joins", "where", "laterals")
+_GROUPED = ("from_", "joins", "where")
 
 
 def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
@@ -23,7 +23,7 @@ def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
     OVER () AS s WHERE "COUNT(*)" > 5']
     """
     select = select.copy()
-    if select.find(exp.Star) in select.expressions:
+    if not _needs_split(select) or select.find(exp.Star) in select.expressions:
         return None
     group = select.args.get("group")
     written = _keys(select, group)
@@ -54,6 +54,21 @@ def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
             else:
                 outer.set(name, made)
     return inner, outer
+
+
+def has_only(select: exp.Select, *clauses: str) -> bool:
+    """Whether a SELECT has no other clauses than these: another one must not get lost."""
+    return all(not value or name in clauses for name, value in select.args.items())
+
+
+def _needs_split(select: exp.Select) -> bool:
+    """Whether a SELECT has a part that a private question cannot have, and no odd clause."""
+    known = ("expressions", "from_", "joins", "where", "group", *_LATER)
+    if not has_only(select, *known) or isinstance(select.args.get("limit"), exp.Fetch):
+        return False
+    listed = [*select.expressions, select.args.get("having"), select.args.get("order")]
+    inside = any(part.find(exp.Window, exp.Subquery) for part in filter(None, listed))
+    return inside or any(select.args.get(name) for name in ("qualify", "offset"))
 
 
 def _keys(select: exp.Select, group: exp.Expr | None) -> list[tuple[exp.Expr, exp.Expr]]:
