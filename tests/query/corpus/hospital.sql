@@ -62,7 +62,6 @@ SELECT COUNT(*) AS n FROM visits WHERE EPOCH(discharged) - EPOCH(admitted) > 864
 -- refused: DATE_DIFF('hour', admitted, discharged) > 48
 SELECT COUNT(*) AS n FROM visits WHERE discharged > admitted + INTERVAL 2 DAY;
 SELECT COUNT(*) AS n FROM visits WHERE admitted >= TIMESTAMP '2026-01-31 12:00:00' - INTERVAL '7 days';
--- refused: DATE_TRUNC('month', d)
 SELECT STRFTIME(admitted, '%Y-%m') AS month, COUNT(*) AS n FROM visits GROUP BY month ORDER BY month;
 -- about 3
 SELECT ward, MEDIAN(cost) AS median FROM visits GROUP BY ward;
@@ -70,13 +69,28 @@ SELECT ward, MEDIAN(cost) AS median FROM visits GROUP BY ward;
 SELECT QUANTILE_CONT(cost, 0.9) AS p90 FROM visits;
 SELECT ward, COUNT(*) AS n, COUNT(*) AS n FROM visits GROUP BY ward;
 SELECT DISTINCT ward, COUNT(*) AS n FROM visits GROUP BY ward;
--- refused: other people's rows
 SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits);
 -- refused: would release rows
 SELECT * FROM visits LIMIT 10;
 -- refused: rows cannot be released
 SELECT ward, cost FROM visits;
--- refused: a window function
 SELECT ward, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM visits GROUP BY ward;
 -- refused: regular expression
 SELECT COUNT(*) FROM visits WHERE REGEXP_MATCHES(diagnosis, '^a');
+SELECT ward, n, n * 100.0 / SUM(n) OVER () AS share FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) ORDER BY ward;
+WITH g AS (SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM visits GROUP BY ward) SELECT ward, s / n AS mean, s / SUM(s) OVER () AS part FROM g ORDER BY ward;
+WITH old AS (SELECT * FROM visits WHERE urgent), g AS (SELECT ward, COUNT(*) AS n FROM old GROUP BY ward) SELECT MAX(n) AS most, MIN(n) AS least, MAX(n) - MIN(n) AS range FROM g;
+SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward QUALIFY ROW_NUMBER() OVER (ORDER BY COUNT(*) DESC) = 1;
+SELECT DATE_TRUNC('week', admitted) AS w, COUNT(*) AS n, COUNT(*) - LAG(COUNT(*)) OVER (ORDER BY DATE_TRUNC('week', admitted)) AS change FROM visits GROUP BY 1 ORDER BY 1;
+WITH a AS (SELECT ward, COUNT(*) AS n FROM visits WHERE urgent GROUP BY ward), b AS (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) SELECT b.ward, a.n / b.n AS urgent_share FROM a JOIN b ON a.ward = b.ward ORDER BY b.ward;
+SELECT ward, urgent, COUNT(*) AS n FROM visits GROUP BY CUBE (ward, urgent) ORDER BY ward, urgent;
+SELECT ward, AVG(cost) AS mean, COUNT(*) AS n FROM visits GROUP BY ROLLUP (ward) ORDER BY ward;
+SELECT ward, urgent, SUM(cost) AS s, GROUPING(ward) AS total FROM visits GROUP BY GROUPING SETS ((ward), (urgent), ()) ORDER BY total, ward, urgent;
+SELECT * FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) WHERE n > 5 ORDER BY ward LIMIT 2 OFFSET 1;
+SELECT CASE WHEN n > 950 THEN 'large' ELSE 'small' END AS size, COUNT(*) AS wards FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) GROUP BY 1 ORDER BY 1;
+SELECT AVG(n) AS mean_day, STDDEV(n) AS spread FROM (SELECT DATE(admitted) AS d, COUNT(*) AS n FROM visits GROUP BY d);
+SELECT UPPER(diagnosis) || ': ' || n AS line FROM (SELECT diagnosis, COUNT(*) AS n FROM visits WHERE diagnosis IS NOT NULL GROUP BY diagnosis) ORDER BY line;
+SELECT ward, COUNT(*) AS n, (SELECT COUNT(*) FROM visits) AS total FROM visits GROUP BY ward ORDER BY ward;
+SELECT ward, n FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) AS g WHERE n > (SELECT AVG(n) FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward)) ORDER BY ward;
+PIVOT (SELECT ward, urgent, COUNT(*) AS n FROM visits GROUP BY ward, urgent) ON urgent USING SUM(n);
+SELECT AVG(cost) AS mean FROM visits WHERE cost < (SELECT AVG(cost) FROM visits WHERE urgent);

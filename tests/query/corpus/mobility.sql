@@ -43,5 +43,16 @@ SELECT COUNT(*) FROM trips a JOIN trips b ON a.start_zone = b.start_zone AND a.s
 SELECT ARRAY_AGG(mode) FROM trips;
 -- refused: would release rows
 SELECT STRING_AGG(mode, ',') FROM trips GROUP BY start_zone;
--- refused: sub-query with GROUP BY the privacy unit
 SELECT mode, COUNT(*) AS n, SUM(COUNT(*)) OVER (ORDER BY mode) AS running FROM trips GROUP BY mode;
+SELECT mode, n, n * 1.0 / SUM(n) OVER () AS share FROM (SELECT mode, COUNT(*) AS n FROM trips GROUP BY mode) ORDER BY mode;
+WITH od AS (SELECT start_zone, end_zone, COUNT(*) AS n FROM trips GROUP BY start_zone, end_zone) SELECT a.start_zone, a.end_zone, a.n - b.n AS net FROM od a JOIN od b ON a.start_zone = b.end_zone AND a.end_zone = b.start_zone WHERE a.start_zone < a.end_zone ORDER BY 1, 2;
+WITH od AS (SELECT start_zone, end_zone, COUNT(*) AS n FROM trips GROUP BY start_zone, end_zone) SELECT start_zone, SUM(n) AS out FROM od GROUP BY start_zone ORDER BY start_zone;
+SELECT DATE(started) AS d, COUNT(*) AS n, AVG(COUNT(*)) OVER () AS mean FROM trips GROUP BY 1 ORDER BY 1;
+SELECT mode, km, km / SUM(km) OVER () AS part FROM (SELECT mode, SUM(km) AS km FROM trips GROUP BY mode) ORDER BY mode;
+SELECT start_zone, mode, COUNT(*) AS n FROM trips GROUP BY ROLLUP (start_zone, mode) HAVING COUNT(*) > 1 ORDER BY start_zone, mode;
+SELECT mode, minutes / km AS pace FROM (SELECT mode, SUM(minutes) AS minutes, SUM(km) AS km FROM trips GROUP BY mode) ORDER BY pace;
+PIVOT (SELECT start_zone, mode, COUNT(*) AS n FROM trips GROUP BY ALL) ON mode USING SUM(n) GROUP BY start_zone;
+SELECT zone, SUM(n) AS n FROM (SELECT start_zone AS zone, COUNT(*) AS n FROM trips GROUP BY zone UNION ALL SELECT end_zone AS zone, COUNT(*) AS n FROM trips GROUP BY zone) GROUP BY zone ORDER BY zone;
+SELECT mode, PERCENT_RANK() OVER (ORDER BY n) AS p FROM (SELECT mode, COUNT(*) AS n FROM trips GROUP BY mode) ORDER BY mode;
+SELECT borough, n, n - LEAD(n) OVER (ORDER BY borough) AS step FROM (SELECT borough, COUNT(*) AS n FROM trips JOIN zones ON start_zone = zone GROUP BY borough) ORDER BY borough;
+SELECT h, n FROM (SELECT EXTRACT(hour FROM started) AS h, COUNT(*) AS n FROM trips GROUP BY h) ORDER BY n DESC, h LIMIT 3;

@@ -58,15 +58,27 @@ SELECT MOD(order_id, 10) AS digit, COUNT(*) AS n FROM orders GROUP BY digit ORDE
 SELECT order_id % 2 AS parity, COUNT(*) AS n FROM orders GROUP BY parity ORDER BY parity;
 SELECT (quantity > 2) AS bulk, COUNT(*) AS n FROM orders GROUP BY bulk ORDER BY bulk;
 SELECT customer % 2 AS half, AVG(price) AS price FROM orders GROUP BY half ORDER BY half;
--- refused: a window function
 SELECT category, SUM(quantity) / SUM(SUM(quantity)) OVER () AS share FROM orders GROUP BY category;
--- refused: UNION
 SELECT 'web' AS c, COUNT(*) FROM orders WHERE channel = 'web' UNION ALL SELECT 'all', COUNT(*) FROM orders;
 -- refused: joined on the unit
 SELECT COUNT(*) FROM orders a JOIN orders b ON a.product = b.product;
--- refused: ROLLUP
 SELECT category, channel, COUNT(*) AS n FROM orders GROUP BY ROLLUP (category, channel);
 -- refused: LIMIT inside FROM
 SELECT AVG(price) FROM (SELECT price FROM orders ORDER BY price DESC LIMIT 10);
 -- refused: any number of distinct values
 SELECT SUM(DISTINCT price) FROM orders;
+SELECT category, revenue, RANK() OVER (ORDER BY revenue DESC) AS r FROM (SELECT category, SUM(price * quantity) AS revenue FROM orders GROUP BY category) ORDER BY r;
+WITH m AS (SELECT DATE_TRUNC('week', ordered) AS w, SUM(quantity) AS q FROM orders GROUP BY w) SELECT w, q, SUM(q) OVER (ORDER BY w) AS running, AVG(q) OVER (ORDER BY w ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS moving FROM m ORDER BY w;
+SELECT channel, n, ROUND(100.0 * n / SUM(n) OVER (), 1) AS pct FROM (SELECT channel, COUNT(*) AS n FROM orders GROUP BY channel) ORDER BY n DESC;
+SELECT category, channel, n FROM (SELECT category, channel, COUNT(*) AS n FROM orders GROUP BY category, channel) QUALIFY ROW_NUMBER() OVER (PARTITION BY category ORDER BY n DESC) = 1 ORDER BY category;
+WITH w AS (SELECT category, SUM(quantity) AS q FROM orders WHERE channel = 'web' GROUP BY category), s AS (SELECT category, SUM(quantity) AS q FROM orders WHERE channel = 'shop' GROUP BY category) SELECT category, w.q AS web, s.q AS shop, w.q / s.q AS ratio FROM w JOIN s USING (category) ORDER BY category;
+SELECT category, channel, SUM(quantity) AS q FROM orders GROUP BY ROLLUP (category, channel) ORDER BY category, channel;
+SELECT channel, COUNT(*) AS n, SUM(COUNT(*)) OVER () AS total, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM orders GROUP BY channel ORDER BY channel;
+SELECT channel, AVG(price) AS p, AVG(price) - AVG(AVG(price)) OVER () AS beyond FROM orders GROUP BY channel ORDER BY channel;
+SELECT COUNT(*) AS busy FROM (SELECT category, channel, COUNT(*) AS n FROM orders GROUP BY 1, 2) WHERE n > 300;
+SELECT DISTINCT big FROM (SELECT category, COUNT(*) > 100 AS big FROM orders GROUP BY category);
+SELECT category, LN(n) AS l, SQRT(n) AS r, POWER(n, 2) AS p FROM (SELECT category, COUNT(*) AS n FROM orders GROUP BY category) ORDER BY category;
+SELECT category, FIRST_VALUE(category) OVER (ORDER BY n DESC) AS best FROM (SELECT category, COUNT(*) AS n FROM orders GROUP BY category) ORDER BY category;
+SELECT category, NTILE(2) OVER (ORDER BY s) AS half FROM (SELECT category, SUM(quantity) AS s FROM orders GROUP BY category) ORDER BY category;
+SELECT a.category AS one, b.category AS two, a.n - b.n AS difference FROM (SELECT category, COUNT(*) AS n FROM orders GROUP BY category) a, (SELECT category, COUNT(*) AS n FROM orders GROUP BY category) b WHERE a.category < b.category ORDER BY 1, 2;
+SELECT category, n FROM (SELECT category, COUNT(*) AS n FROM orders GROUP BY category) UNION ALL SELECT 'all', SUM(n) FROM (SELECT category, COUNT(*) AS n FROM orders GROUP BY category) ORDER BY n, category;

@@ -64,3 +64,18 @@ SELECT AVG(salry) FROM staff;
 SELECT AVRAGE(salary) FROM staff;
 -- refused: no table
 SELECT COUNT(*) FROM employees;
+SELECT dept, pay, pay - AVG(pay) OVER () AS beyond FROM (SELECT dept, AVG(salary) AS pay FROM staff GROUP BY dept) ORDER BY dept;
+WITH f AS (SELECT dept, AVG(salary) AS pay FROM staff WHERE sex = 'f' GROUP BY dept), m AS (SELECT dept, AVG(salary) AS pay FROM staff WHERE sex = 'm' GROUP BY dept) SELECT dept, f.pay - m.pay AS gap, f.pay / m.pay AS ratio FROM f JOIN m USING (dept) ORDER BY dept;
+SELECT dept, sex, n, n / SUM(n) OVER (PARTITION BY dept) AS share FROM (SELECT dept, sex, COUNT(*) AS n FROM staff GROUP BY dept, sex) ORDER BY dept, sex;
+SELECT dept, COUNT(*) AS n, DENSE_RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM staff GROUP BY dept ORDER BY dept;
+SELECT dept, sex, COUNT(*) AS n, SUM(salary) AS s FROM staff GROUP BY CUBE (dept, sex) ORDER BY dept, sex;
+SELECT y, n, SUM(n) OVER (ORDER BY y) AS so_far FROM (SELECT YEAR(hired) AS y, COUNT(*) AS n FROM staff GROUP BY y) ORDER BY y;
+SELECT COUNT(*) AS depts FROM (SELECT dept, AVG(salary) AS pay FROM staff GROUP BY dept) WHERE pay > 1000;
+SELECT dept, ROUND(pay / 1000, 1) AS k, CAST(pay AS INTEGER) AS whole FROM (SELECT dept, AVG(salary) AS pay FROM staff GROUP BY dept) ORDER BY dept;
+SELECT SUM(n * pay) / SUM(n) AS mean FROM (SELECT dept, COUNT(*) AS n, AVG(salary) AS pay FROM staff GROUP BY dept);
+SELECT dept, COALESCE(LAG(n) OVER (ORDER BY dept), 0) AS before FROM (SELECT dept, COUNT(*) AS n FROM staff GROUP BY dept) ORDER BY dept;
+SELECT * EXCLUDE (s) FROM (SELECT dept, COUNT(*) AS n, SUM(salary) AS s FROM staff GROUP BY dept) ORDER BY dept;
+SELECT dept, sex, COUNT(*) AS n FROM staff GROUP BY ROLLUP (dept), sex ORDER BY dept, sex;
+SELECT dept, n FROM (SELECT dept, COUNT(*) AS n FROM staff GROUP BY dept) EXCEPT SELECT dept, n FROM (SELECT dept, COUNT(*) AS n FROM staff GROUP BY dept HAVING dept = 'hr') ORDER BY dept;
+SELECT COUNT(*) AS n FROM staff WHERE salary > (SELECT AVG(salary) FROM staff);
+SELECT dept, COUNT(*) AS n FROM staff WHERE salary > 1.5 * (SELECT AVG(salary) FROM staff WHERE sex = 'f') GROUP BY dept ORDER BY dept;

@@ -47,9 +47,9 @@ SELECT DATE_PART('dow', seen) AS dow, COUNT(*) AS n FROM hits GROUP BY 1 ORDER B
 SELECT DATEPART(hour, seen) AS h, COUNT(*) AS n FROM hits GROUP BY DATEPART(hour, seen) ORDER BY 1;
 -- refused: EXTRACT(month FROM d)
 SELECT STRFTIME(seen, '%H:00') AS h, COUNT(*) AS n FROM hits GROUP BY h ORDER BY h;
--- refused: DATE_TRUNC
+-- plain: SELECT strftime(seen, '%Y-%m-%d') AS d, count(*) AS n FROM hits GROUP BY d ORDER BY d
 SELECT TO_CHAR(seen, 'YYYY-MM-DD') AS d, COUNT(*) AS n FROM hits GROUP BY d ORDER BY d;
--- refused: DATE_TRUNC
+-- plain: SELECT strftime(seen, '%Y-%m-%d') AS d, count(*) AS n FROM hits GROUP BY d ORDER BY d
 SELECT DATE_FORMAT(seen, '%Y-%m-%d') AS d, COUNT(*) AS n FROM hits GROUP BY d ORDER BY d;
 -- about 3
 SELECT country, APPROX_QUANTILE(ms, 0.5) AS p50 FROM hits GROUP BY country;
@@ -63,3 +63,17 @@ SELECT COUNT(*) FROM hits WHERE seen > NOW() - INTERVAL 1 DAY;
 SELECT url, COUNT(*) FROM hits;
 -- refused: COUNT(DISTINCT
 SELECT COUNT(DISTINCT url, browser) FROM hits;
+SELECT status, n, n / SUM(n) OVER () AS share FROM (SELECT status, COUNT(*) AS n FROM hits GROUP BY status) ORDER BY status;
+WITH h AS (SELECT DATE_TRUNC('hour', seen) AS h, COUNT(*) AS n FROM hits GROUP BY h) SELECT h, n, n - LAG(n) OVER (ORDER BY h) AS change, n / LAG(n) OVER (ORDER BY h) - 1 AS growth FROM h ORDER BY h;
+WITH e AS (SELECT browser, COUNT(*) AS n FROM hits WHERE status >= 400 GROUP BY browser), a AS (SELECT browser, COUNT(*) AS n FROM hits GROUP BY browser) SELECT a.browser, 100.0 * e.n / a.n AS error_rate FROM a LEFT JOIN e ON a.browser = e.browser ORDER BY 1;
+SELECT browser, SUM(CASE WHEN status >= 400 THEN 1 ELSE 0 END) / COUNT(*) AS rate, RANK() OVER (ORDER BY SUM(CASE WHEN status >= 400 THEN 1 ELSE 0 END) DESC) AS r FROM hits GROUP BY browser ORDER BY browser;
+SELECT country, browser, COUNT(*) AS n, SUM(COUNT(*)) OVER (PARTITION BY country) AS in_country FROM hits GROUP BY country, browser ORDER BY country, browser;
+SELECT country, MAX(n) AS top_browser FROM (SELECT country, browser, COUNT(*) AS n FROM hits GROUP BY country, browser) GROUP BY country ORDER BY country;
+SELECT country, ARG_MAX(browser, n) AS best FROM (SELECT country, browser, COUNT(*) AS n FROM hits GROUP BY country, browser) GROUP BY country ORDER BY country;
+SELECT country, browser, AVG(ms) AS ms FROM hits GROUP BY ROLLUP (country, browser) ORDER BY country, browser;
+SELECT country, COUNT(*) AS n, COUNT(DISTINCT visitor) AS visitors FROM hits GROUP BY ROLLUP (country) ORDER BY country;
+SELECT MEDIAN(n) AS usual FROM (SELECT country, COUNT(*) AS n FROM hits GROUP BY country);
+SELECT url, n FROM (SELECT url, COUNT(*) AS n FROM hits GROUP BY url) WHERE url LIKE '/shop%' ORDER BY url;
+SELECT LEFT(url, 5) AS part, SUM(n) AS n FROM (SELECT url, COUNT(*) AS n FROM hits GROUP BY url) GROUP BY 1 ORDER BY 1;
+SELECT STRING_AGG(country, ', ' ORDER BY country) AS countries FROM (SELECT country, COUNT(*) AS n FROM hits GROUP BY country) WHERE n > 10;
+SELECT browser, n, CASE WHEN n >= 0.3 * SUM(n) OVER () THEN 'main' ELSE 'rest' END AS kind FROM (SELECT browser, COUNT(*) AS n FROM hits GROUP BY browser) ORDER BY browser;

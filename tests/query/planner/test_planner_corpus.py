@@ -216,5 +216,5 @@ def test_the_answer_is_duckdbs(oracles, name):
 
 def test_most_questions_are_answered():
     refused = sum("refused" in told for _, _, told in QUESTIONS.values())
-    assert len(QUESTIONS) >= 200
-    assert refused <= 0.15 * len(QUESTIONS)
+    assert len(QUESTIONS) >= 300
+    assert refused <= 0.1 * len(QUESTIONS)

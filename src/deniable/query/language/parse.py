@@ -61,6 +61,19 @@ def parse(text: str) -> Question:
         raise _too_nested() from None
 
 
+def parse_tree(text: str) -> exp.Expr:
+    """The tree of one statement, with its WITH and without comments. Nothing is looked up.
+
+    >>> parse_tree("WITH g AS (SELECT 1 AS x) SELECT x FROM g").key
+    'select'
+    """
+    text, top = _without_top(_with_quotes(text))
+    tree = _only_statement(text)
+    if top is not None and not tree.args.get("limit"):
+        tree.set("limit", exp.Limit(expression=exp.Literal.number(top)))
+    return tree
+
+
 def _read_statement(select: exp.Expr) -> Question:
     check_clauses(select, outermost=True)
     selected = read_outputs(select.expressions, stars=False)

@@ -27,6 +27,18 @@ from deniable.query.planner.bounds_search import (
 from deniable.query.planner.explain import Branch, explain
 from deniable.query.planner.notes import WARNING
 from deniable.release.answer.answer_table import Answer
+from deniable.release.asking.outer_question import (
+    OuterPlan,
+    explain_outer,
+    plan_outer,
+    release_outer,
+)
+from deniable.release.asking.two_stages import (
+    StagedPlan,
+    explain_stages,
+    plan_stages,
+    release_stages,
+)
 from deniable.release.session.door import Door
 from deniable.release.session.release import Release
 
@@ -43,7 +55,16 @@ def release_question(
     if options.get("bounds") is not None:
         asked = {"fresh": fresh, "question_id": question_id}
         return _release_in_two_steps(session, question, options, **asked)  # type: ignore[arg-type]
-    plan = session.plan(question, **options)
+    try:
+        plan = session.plan(question, **options)
+    except InvalidQuery as refusal:
+        if not isinstance(question, str):
+            raise
+        found = _plan_parts(session, question, options, refusal)
+        asked = {"fresh": fresh, "question_id": question_id}
+        if isinstance(found, StagedPlan):
+            return release_stages(session, found, **asked)  # type: ignore[arg-type]
+        return release_outer(session, found, **asked)  # type: ignore[arg-type]
     for note in plan.notes:
         if note.startswith(WARNING):
             warnings.warn(note.removeprefix(WARNING), AnswerWarning, stacklevel=4)
@@ -53,6 +74,16 @@ def release_question(
         if options.get("epsilon") is None:
             raise _explain_refusal(session, question, plan, options, refusal) from None
         raise
+
+
+def _plan_parts(
+    session: Door, question: str, options: Mapping[str, Any], refusal: InvalidQuery
+) -> OuterPlan | StagedPlan:
+    """The plan of a statement with several private parts: SQL over answers, or constants."""
+    try:
+        return plan_outer(session, question, options, refusal)
+    except InvalidQuery as problem:
+        return plan_stages(session, question, options, problem)
 
 
 def _release_in_two_steps(
@@ -123,7 +154,15 @@ def explain_question(
 ) -> Branch:
     """What `release_question` would do, in one step or in two."""
     if options.get("bounds") is None:
-        plan = session.plan(question, **options)
+        try:
+            plan = session.plan(question, **options)
+        except InvalidQuery as refusal:
+            if not isinstance(question, str):
+                raise
+            found = _plan_parts(session, question, options, refusal)
+            if isinstance(found, StagedPlan):
+                return explain_stages(session, found)
+            return explain_outer(session, found)
         tree = explain(plan)
         checked = Branch(f"checked: {session.describe_check(plan)}")
         return replace(tree, below=(*tree.below, checked))

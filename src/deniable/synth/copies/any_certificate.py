@@ -7,6 +7,11 @@ from deniable.errors import InvalidCertificate
 from deniable.query.plan import canonical
 from deniable.release.certificate import verification
 from deniable.release.certificate.certificate import document_text
+from deniable.release.certificate.outer_certificate import (
+    OUTER_FORMAT,
+    VerifiedOuter,
+    verify_outer,
+)
 from deniable.release.certificate.verification import VerifiedCertificate
 
 if TYPE_CHECKING:
@@ -24,7 +29,9 @@ class VerifiedCopy:
     signer_known: bool  # whether it was signed with the key that was given
 
 
-def verify(document: Any, *, key: str | None = None) -> VerifiedCertificate | VerifiedCopy:
+def verify(
+    document: Any, *, key: str | None = None
+) -> VerifiedCertificate | VerifiedCopy | VerifiedOuter:
     """Checks a release, a certificate, or the certificate of a copy, given as JSON text or as a
     parsed dictionary.
 
@@ -39,9 +46,11 @@ def verify(document: Any, *, key: str | None = None) -> VerifiedCertificate | Ve
     >>> verify(answer.to_json()).checks[3]
     'every sensitivity covers all that one privacy unit can change'
     """
-    read = _read_copy(document)
+    read = _read_other(document)
     if read is None:
         return verification.verify(document, key=key)
+    if read["format"] == OUTER_FORMAT:
+        return verify_outer(read, key=key)
     from deniable.synth.copies.copy_certificate import CopyCertificate, verify_copy
 
     checks = verify_copy(read, key=key)
@@ -49,15 +58,16 @@ def verify(document: Any, *, key: str | None = None) -> VerifiedCertificate | Ve
     return VerifiedCopy(own, checks, key is not None)
 
 
-def _read_copy(document: Any) -> dict[str, Any] | None:
-    """The certificate of a copy; None for all other documents, which are read elsewhere."""
+def _read_other(document: Any) -> dict[str, Any] | None:
+    """The certificate of a copy, or a release of SQL over released rows; None for all other
+    documents, which are read elsewhere."""
     if isinstance(document, dict):
-        return document if document.get("format") == _COPY else None
+        return document if document.get("format") in (_COPY, OUTER_FORMAT) else None
     try:
         read = canonical.parse_json(document)
     except Exception:
         return None
-    if not isinstance(read, dict) or read.get("format") != _COPY:
+    if not isinstance(read, dict) or read.get("format") not in (_COPY, OUTER_FORMAT):
         return None
     written = document_text(read)
     if document != (written if isinstance(document, str) else written.encode("ascii")):

@@ -25,6 +25,7 @@ def label(
     from deniable.exact.foreign_text import quoted
     from deniable.release.certificate.label import label_title, make_label
     from deniable.release.certificate.label_page import label_page
+    from deniable.release.certificate.outer_certificate import VerifiedOuter
     from deniable.synth.copies.any_certificate import VerifiedCopy
 
     session_options.check_writable(html)
@@ -33,6 +34,10 @@ def label(
     if isinstance(verified, VerifiedCopy):
         text = verified.certificate.label
         title = f"A private copy of {quoted(verified.certificate.statement['table'])}"
+    elif isinstance(verified, VerifiedOuter):
+        raise dp.InvalidCertificate(
+            "This release has several parts. Make a label of each private part, in `inner`."
+        )
     else:
         text, title = make_label(verified), label_title(verified)
     print(text)

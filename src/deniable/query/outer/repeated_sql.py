@@ -1,0 +1,383 @@
+"""SQL over released rows, written so that it runs on many draws of the noise at once.
+
+Every released table gets two more columns: the number of the draw, and the number of the row.
+The rewritten SQL keeps the draws apart (in joins, groups and windows) and carries the rows'
+numbers along, so that each row of the answer is found again in every draw. What cannot be
+rewritten has no margins; nothing else depends on it, because draw 0 must repeat the answer.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+from sqlglot.optimizer.qualify import qualify
+
+from deniable.query.outer.noise_dependence import DependenceReader, Kind, NoiseDependence
+from deniable.query.outer.outer_sql import make_total, write_outer
+from deniable.query.outer.ratio_parts import RatioReader
+from deniable.query.outer.rounded_numbers import remove_rounding
+
+DRAW, ROW = "_draw", "_row"
+Tables = Mapping[str, Mapping[str, NoiseDependence]]
+
+
+class NotRepeatable(Exception):
+    """This SQL cannot be rewritten, so it has no margins."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedColumn:
+    """A column of the answer: how it depends on noise, and where its draws are."""
+
+    dependence: NoiseDependence
+    values: tuple[str, ...] = ()  # one column; or two, if it is a ratio
+    rounding: float = 0.0  # how far rounding may move it
+    own_margin: str | None = None  # the column with the margin of a number that is unchanged
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedSql:
+    """The rewritten SQL. Its first columns are those of the answer."""
+
+    sql: str
+    columns: tuple[RepeatedColumn, ...]
+    chosen: bool  # whether noise decides which rows are in the answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    columns: dict[str, NoiseDependence]
+    shaky: bool  # whether noise decides which rows it has
+
+
+def repeat_sql(tree: exp.Expr, tables: Tables) -> RepeatedSql:
+    """The SQL for many draws; `tables` are the released ones, with their columns.
+
+    >>> import sqlglot
+    >>> n = NoiseDependence(Kind.AFFINE, frozenset({("t", "n")}))
+    >>> text = sqlglot.parse_one("SELECT k, n * 2 AS m FROM t", dialect="duckdb")
+    >>> repeated = repeat_sql(text, {"t": {"k": NoiseDependence(), "n": n}})
+    >>> [column.dependence.kind.name for column in repeated.columns]
+    ['PUBLIC', 'AFFINE']
+    """
+    schema: dict[str, object] = {
+        name: dict.fromkeys(columns, "DOUBLE") for name, columns in tables.items()
+    }
+    if not isinstance(tree, exp.Select):
+        inner = tree.copy()
+        clause = inner.args.get("with_")
+        inner.set("with_", None)
+        alias = exp.TableAlias(this=exp.to_identifier("whole"))
+        tree = exp.select("*").from_(exp.Subquery(this=inner, alias=alias))
+        tree.set("with_", clause)
+    try:
+        tree = qualify(
+            tree.copy(),
+            schema=schema,
+            dialect="duckdb",
+            validate_qualify_columns=False,
+            identify=True,
+        )
+    except Exception:  # sqlglot has errors of its own, and others where it is wrong
+        raise NotRepeatable from None
+    if not isinstance(tree, exp.Select):
+        raise NotRepeatable
+    return _Repeater(tables).top(tree)
+
+
+class _Repeater:
+    def __init__(self, tables: Tables) -> None:
+        self.named = {name: _Block(dict(columns), False) for name, columns in tables.items()}
+        self.count = 0
+
+    def top(self, tree: exp.Select) -> RepeatedSql:
+        clause = tree.args.get("with_")
+        for cte in clause.expressions if clause else ():
+            if cte.args["alias"].args.get("columns"):
+                raise NotRepeatable
+            self.named[cte.alias] = self.query(cte.this)
+        outputs, chosen = list(tree.expressions), list[bool]()
+        block, reader, first = self.select(tree, chosen=chosen)
+        columns = []
+        for place, output in enumerate(outputs):
+            found = block.columns[output.alias_or_name]
+            columns.append(self._column(tree, place, output, found, reader))
+        tree.append("expressions", _named(_place(first, DRAW), DRAW))
+        return RepeatedSql(write_outer(make_total(tree)), tuple(columns), any(chosen))
+
+    def _column(
+        self,
+        tree: exp.Select,
+        place: int,
+        output: exp.Expr,
+        found: NoiseDependence,
+        reader: DependenceReader,
+    ) -> RepeatedColumn:
+        """Adds what is needed of a column's draws."""
+        value, rounding = remove_rounding(output.unalias())
+        own, rounding = reader.read(value), rounding + reader.read(value).rounding
+        if found.kind in (Kind.PUBLIC, Kind.JUMPS) and found.own_margin is None:
+            return RepeatedColumn(found)
+        if found.own_margin is not None:
+            assert own.own_margin is not None
+            assert isinstance(value, exp.Column)
+            name = f"_margin_{place}"
+            tree.append("expressions", _named(_place(value.table, own.own_margin), name))
+            return RepeatedColumn(found, own_margin=name)
+        ratio = RatioReader(reader).read(value) if found.kind == Kind.SMOOTH else None
+        parts = [value] if ratio is None else list(ratio)
+        names = tuple(f"_value_{place}_{i}" for i in range(len(parts)))
+        for part, name in zip(parts, names, strict=True):
+            tree.append("expressions", _named(part.copy(), name))
+        return RepeatedColumn(found, names, rounding)
+
+    def query(self, node: exp.Expr, *, side: int | None = None) -> _Block:
+        """Rewrites a query inside of the statement."""
+        while isinstance(node, exp.Subquery):
+            node = node.this
+        if isinstance(node, exp.Union) and not node.args.get("distinct"):
+            left, right = (self.query(node.args[k], side=self._next()) for k in _SIDES)
+            if _extras(node, *_SIDES, "distinct"):
+                raise NotRepeatable
+            pairs = zip(left.columns.items(), right.columns.values(), strict=True)
+            joined = {n: _either(a, b) for (n, a), b in pairs}
+            return _Block(joined, left.shaky or right.shaky)
+        if not isinstance(node, exp.Select) or _extras(node, *_PARTS):
+            raise NotRepeatable
+        node.set("order", None)
+        block, _, first = self.select(node, side=side)
+        node.append("expressions", _named(_place(first, DRAW), DRAW))
+        return block
+
+    def select(
+        self,
+        node: exp.Select,
+        *,
+        outer: tuple[str, DependenceReader] | None = None,
+        side: int | None = None,
+        chosen: list[bool] | None = None,
+    ) -> tuple[_Block, DependenceReader, str]:
+        """Rewrites one SELECT; returns it, a reader of its expressions and its first table.
+
+        With `chosen` it is the last one: what only chooses rows by noise is removed.
+        """
+        sources = self._sources(node)
+        first = next(iter(sources))
+        columns = {
+            (alias, name): dependence
+            for alias, block in sources.items()
+            for name, dependence in ((DRAW, NoiseDependence()), *block.columns.items())
+        }
+        if outer is not None:
+            columns = {**outer[1].columns, **columns}
+        reader = DependenceReader(
+            columns, lambda sub: self._scalar(sub, first, reader), shaky=False
+        )
+        reader.shaky = any(block.shaky for block in sources.values())
+        if chosen is not None:
+            chosen += _remove_choice(node, reader)
+        conditions = _conditions(node)
+        group = node.args.get("group")
+        grouped = group is not None or _has_aggregate(node)
+        keys = self._keys(node, group)
+        self._keep_draws_apart(node, sources, first)
+        noisy = [reader.read(part).kind for part in (*conditions, *keys)]
+        reader.shaky = reader.shaky or any(noisy)
+        found = self._outputs(node, reader, unchanged=not grouped and side is None)
+        if outer is not None:
+            same = exp.EQ(this=_place(first, DRAW), expression=_place(outer[0], DRAW))
+            node.where(same, copy=False)
+            return _Block(found, reader.shaky), reader, first
+        self._add_rows(node, sources, first, keys, grouped, side)
+        if grouped:
+            node.set("group", exp.Group(expressions=[*keys, _place(first, DRAW)]))
+        return _Block(self._with_margins(node, found), reader.shaky), reader, first
+
+    def _outputs(
+        self, node: exp.Select, reader: DependenceReader, *, unchanged: bool
+    ) -> dict[str, NoiseDependence]:
+        """How each output depends on noise; `unchanged` if columns may keep their margins."""
+        found: dict[str, NoiseDependence] = {}
+        for output in node.expressions:
+            own = reader.read(output.unalias())
+            plain = unchanged and isinstance(output.unalias(), exp.Column)
+            own = replace(own, own_margin=own.own_margin if plain else None)
+            found[output.alias_or_name] = own.at_least(Kind.JUMPS) if reader.shaky else own
+        return found
+
+    def _with_margins(
+        self, node: exp.Select, found: dict[str, NoiseDependence]
+    ) -> dict[str, NoiseDependence]:
+        """Hands the margins of unchanged numbers on, beside the numbers."""
+        made = dict(found)
+        for output in list(node.expressions):
+            name = output.alias_or_name
+            own = found[name].own_margin if name in found else None
+            if own is not None:
+                passed = f"{name}{MARGIN}"
+                node.append("expressions", _named(_place(output.unalias().table, own), passed))
+                made[name] = replace(found[name], own_margin=passed)
+        return made
+
+    def _sources(self, node: exp.Select) -> dict[str, _Block]:
+        source = node.args.get("from_")
+        if source is None or node.args.get("distinct"):
+            raise NotRepeatable
+        sources: dict[str, _Block] = {}
+        for item in (source.this, *(join.this for join in node.args.get("joins") or ())):
+            if isinstance(item, exp.Table) and not _extras(item, "this", "alias"):
+                block = self.named.get(item.name)
+            elif isinstance(item, exp.Subquery) and not _extras(item, "this", "alias"):
+                block = self.query(item.this)
+            else:
+                block = None
+            if block is None or item.args["alias"].args.get("columns"):
+                raise NotRepeatable
+            sources[item.alias_or_name] = block
+        return sources
+
+    def _keep_draws_apart(
+        self, node: exp.Select, sources: Mapping[str, _Block], first: str
+    ) -> None:
+        for join in node.args.get("joins") or ():
+            if (join.side or "") not in ("", "LEFT") or (join.kind or "") not in _JOINS:
+                raise NotRepeatable
+            same = exp.EQ(
+                this=_place(join.this.alias_or_name, DRAW), expression=_place(first, DRAW)
+            )
+            on = join.args.get("on")
+            join.set("on", same if on is None else exp.and_(on, same))
+            join.set("kind", None)
+        for part in [*node.expressions, node.args.get("qualify"), node.args.get("having")]:
+            for window in [] if part is None else list(_own(part, exp.Window)):
+                window.append("partition_by", _place(first, DRAW))
+
+    def _add_rows(
+        self,
+        node: exp.Select,
+        sources: Mapping[str, _Block],
+        first: str,
+        keys: list[exp.Expr],
+        grouped: bool,
+        side: int | None,
+    ) -> None:
+        """The number of a row: of its group, or of the rows that it was joined from."""
+        parts = keys if grouped else [_place(alias, ROW) for alias in sources]
+        parts = [*parts, exp.Literal.number(side or 0)]
+        row = exp.Anonymous(this="HASH", expressions=[part.copy() for part in parts])
+        node.append("expressions", _named(row, ROW))
+
+    def _keys(self, node: exp.Select, group: exp.Expr | None) -> list[exp.Expr]:
+        if group is None:
+            return []
+        if group.args.get("all"):
+            plain = [output.unalias() for output in node.expressions]
+            return [e.copy() for e in plain if not list(_own(e, exp.AggFunc, exp.Window))]
+        if _extras(group, "expressions"):
+            raise NotRepeatable
+        return [key.copy() for key in group.expressions]
+
+    def _scalar(self, node: exp.Expr, first: str, reader: DependenceReader) -> NoiseDependence:
+        """A sub-query inside an expression: in each draw it reads that draw's rows."""
+        select = node
+        while isinstance(select, exp.Subquery):
+            select = select.this
+        if not isinstance(select, exp.Select) or _extras(select, *_PARTS):
+            raise NotRepeatable
+        if select.meta.get("dependence") is None:
+            self._rename(select)
+            block, own, _ = self.select(select, outer=(first, reader))
+            found = next(iter(block.columns.values()))
+            select.meta["dependence"] = found.at_least(Kind.JUMPS) if own.shaky else found
+        found = select.meta["dependence"]
+        assert isinstance(found, NoiseDependence)
+        return replace(found, own_margin=None)
+
+    def _next(self) -> int:
+        self.count += 1
+        return self.count
+
+    def _rename(self, select: exp.Select) -> None:
+        """New names for the tables of a sub-query: the outer ones may have the same."""
+        self._next()
+        joins = select.args.get("joins") or ()
+        items = [select.args["from_"].this, *(j.this for j in joins)]
+        names = {item.alias_or_name: f"{item.alias_or_name}__{self.count}" for item in items}
+        for column in select.find_all(exp.Column):
+            if column.table in names:
+                column.set("table", exp.to_identifier(names[column.table], quoted=True))
+        for item in items:
+            name = exp.to_identifier(names[item.alias_or_name], quoted=True)
+            item.set("alias", exp.TableAlias(this=name))
+
+
+MARGIN = "__margin"
+_JOINS = ("", "INNER", "CROSS", "OUTER")
+_SIDES = ("this", "expression")
+_PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "order")
+
+
+def _remove_choice(tree: exp.Select, reader: DependenceReader) -> list[bool]:
+    """Removes what sorts rows, or chooses them by noise, at the end; says what chose so."""
+
+    def is_noisy(node: exp.Expr) -> bool:
+        return reader.read(node).kind != Kind.PUBLIC
+
+    outputs = {output.alias_or_name: output.unalias() for output in tree.expressions}
+    order, chosen = tree.args.get("order"), []
+    if tree.args.get("limit") or tree.args.get("offset"):
+        by = [node.this for node in order.expressions] if order else []
+        own = [outputs.get(node.name, node) if _is_name(node) else node for node in by]
+        chosen += [is_noisy(node) for node in own]
+    windows = any(_own(output, exp.Window) for output in tree.expressions)
+    grouped = tree.args.get("group") is not None or _has_aggregate(tree)
+    last = "qualify" if tree.args.get("qualify") else "having" if grouped else "where"
+    clause = tree.args.get(last)
+    if clause is not None and (last == "qualify" or not windows) and is_noisy(clause.this):
+        chosen.append(True)
+        tree.set(last, None)
+    for part in ("order", "limit", "offset"):
+        tree.set(part, None)
+    return chosen
+
+
+def _is_name(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Column) and not node.table
+
+
+def _conditions(node: exp.Select) -> list[exp.Expr]:
+    """What decides which rows there are."""
+    joined = [join.args.get("on") for join in node.args.get("joins") or ()]
+    clauses = [node.args.get(name) for name in ("where", "having", "qualify")]
+    return [part for part in (*joined, *(c.this for c in clauses if c)) if part is not None]
+
+
+def _has_aggregate(node: exp.Select) -> bool:
+    return any(
+        not isinstance(found.parent, exp.Window)
+        for output in node.expressions
+        for found in _own(output, exp.AggFunc)
+    )
+
+
+def _own(node: exp.Expr, *kinds: type[exp.Expr]) -> list[exp.Expr]:
+    """The nodes of these kinds, without those of sub-queries."""
+    walked = node.walk(prune=lambda inner: isinstance(inner, exp.Select | exp.Subquery))
+    return [inner for inner in walked if isinstance(inner, kinds)]
+
+
+def _either(a: NoiseDependence, b: NoiseDependence) -> NoiseDependence:
+    rounding = max(a.rounding, b.rounding)
+    return NoiseDependence(max(a.kind, b.kind), a.sources | b.sources, rounding=rounding)
+
+
+def _place(table: str, name: str) -> exp.Column:
+    return exp.column(name, table=table, quoted=True)
+
+
+def _named(node: exp.Expr, name: str) -> exp.Expr:
+    return exp.alias_(node, name, quoted=True)
+
+
+def _extras(node: exp.Expr, *known: str) -> bool:
+    return any(value and name not in known for name, value in node.args.items())

@@ -1,0 +1,179 @@
+"""A grouped SELECT with window functions: its groups, and what is computed from them.
+
+`SELECT ward, SUM(COUNT(*)) OVER () FROM visits GROUP BY ward` asks for COUNT(*) in each ward;
+the window function, HAVING, QUALIFY, ORDER BY and LIMIT follow from these groups.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+_LATER = ("having", "qualify", "order", "limit", "offset", "distinct")
+_GROUPED = ("from_", "joins", "where")
+
+
+def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
+    """The question for the groups, and the SELECT over them, still without FROM. None if the
+    SELECT has no aggregates of its own.
+
+    >>> import sqlglot
+    >>> text = "SELECT w, SUM(COUNT(*)) OVER () AS s FROM t GROUP BY w HAVING COUNT(*) > 5"
+    >>> [part.sql() for part in split_windows(sqlglot.parse_one(text))]
+    ['SELECT w AS w, COUNT(*) AS "COUNT(*)" FROM t GROUP BY w', 'SELECT w, SUM("COUNT(*)")
+    OVER () AS s WHERE "COUNT(*)" > 5']
+    """
+    select = select.copy()
+    if not _needs_split(select) or select.find(exp.Star) in select.expressions:
+        return None
+    group = select.args.get("group")
+    written = _keys(select, group)
+    keys = [key for _, key in written]
+    found = [
+        node for node in own_aggregates(select) if not _is_inside(node, own_aggregates(select))
+    ]
+    if not found and not keys:
+        return None
+    inner = exp.Select(**{name: select.args.get(name) for name in _GROUPED})
+    names: dict[exp.Expr, str] = {}
+    for expression in select.expressions:
+        _unalias(expression, keys, found, names)
+    for number, key in enumerate(keys):
+        names.setdefault(key, key.name if isinstance(key, exp.Column) else f"key_{number}")
+    for aggregate in found:
+        names.setdefault(aggregate, aggregate.sql(dialect="duckdb"))
+    inner.set("expressions", [named_part(node.copy(), name) for node, name in names.items()])
+    if keys:
+        inner.set("group", exp.Group(expressions=[key.copy() for key, _ in written]))
+    outer = exp.Select(expressions=[_over(e, names) for e in select.expressions])
+    for name in _LATER:
+        clause = select.args.get(name)
+        if clause is not None:
+            made = replace_parts(clause, names)
+            if name == "having":
+                outer.set("where", exp.Where(this=made.this))
+            else:
+                outer.set(name, made)
+    return inner, outer
+
+
+def has_only(select: exp.Select, *clauses: str) -> bool:
+    """Whether a SELECT has no other clauses than these: another one must not get lost."""
+    return all(not value or name in clauses for name, value in select.args.items())
+
+
+def _needs_split(select: exp.Select) -> bool:
+    """Whether a SELECT has a part that a private question cannot have, and no odd clause."""
+    known = ("expressions", "from_", "joins", "where", "group", *_LATER)
+    if not has_only(select, *known) or isinstance(select.args.get("limit"), exp.Fetch):
+        return False
+    listed = [*select.expressions, select.args.get("having"), select.args.get("order")]
+    inside = any(part.find(exp.Window, exp.Subquery) for part in filter(None, listed))
+    return inside or any(select.args.get(name) for name in ("qualify", "offset"))
+
+
+def _keys(select: exp.Select, group: exp.Expr | None) -> list[tuple[exp.Expr, exp.Expr]]:
+    """What is grouped by, as it is written and what it stands for. Positions and ALL are
+    written out. Whether a name is a column or an alias is left to the question's own rules."""
+    plain = [e.unalias() for e in select.expressions]
+    if group is None:
+        return []
+    if group.args.get("all"):
+        listed = [e for e in plain if e.find(exp.AggFunc, exp.Window) is None]
+        return [(e, e) for e in listed]
+    return look_up_keys(select, group.expressions)
+
+
+def look_up_keys(
+    select: exp.Select, listed: Sequence[exp.Expr]
+) -> list[tuple[exp.Expr, exp.Expr]]:
+    """Each key as it is written (a position: what it stands for), and what it means."""
+    plain = [e.unalias() for e in select.expressions]
+    aliases = {e.alias.lower(): e.this for e in select.expressions if isinstance(e, exp.Alias)}
+    keys = []
+    for key in listed:
+        if isinstance(key, exp.Literal) and key.this.isdigit():
+            place = int(key.this) - 1
+            meant = plain[place] if 0 <= place < len(plain) else key
+            keys.append((meant, meant))
+        elif isinstance(key, exp.Column) and not key.table:
+            keys.append((key, aliases.get(key.name.lower(), key)))
+        else:
+            keys.append((key, key))
+    return keys
+
+
+def own_aggregates(select: exp.Select) -> list[exp.Expr]:
+    """The aggregates of the groups: not the functions of windows, and none of sub-queries."""
+    listed = [*select.expressions, *(select.args.get(name) for name in _LATER)]
+    found: list[exp.Expr] = []
+    for part in filter(None, listed):
+        for node in part.walk(prune=lambda n: isinstance(n, exp.Select | exp.Subquery)):
+            if isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc):
+                if not _is_window(node):
+                    found.append(node)
+            elif (
+                isinstance(node, exp.AggFunc)
+                and not isinstance(node.parent, exp.Filter)
+                and not _is_window(node)
+            ):
+                found.append(node)
+    return found
+
+
+def _is_window(node: exp.Expr) -> bool:
+    """Whether a function is the one of a window, such as SUM in SUM(x) OVER ()."""
+    while isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
+        node = node.parent
+    return isinstance(node.parent, exp.Window) and node.arg_key == "this"
+
+
+def _is_inside(node: exp.Expr, others: list[exp.Expr]) -> bool:
+    above = node.parent
+    while above is not None:
+        if any(above is other for other in others):
+            return True
+        above = above.parent
+    return False
+
+
+def _unalias(
+    expression: exp.Expr,
+    keys: list[exp.Expr],
+    found: list[exp.Expr],
+    names: dict[exp.Expr, str],
+) -> None:
+    """A selected key or aggregate keeps the name that it was given."""
+    inner = expression.unalias()
+    if inner in keys or any(inner is node for node in found):
+        default = inner.name if isinstance(inner, exp.Column) else inner.sql(dialect="duckdb")
+        names.setdefault(inner, expression.alias or default)
+
+
+def _over(expression: exp.Expr, names: dict[exp.Expr, str]) -> exp.Expr:
+    """A selected expression over the groups, under the name that was written."""
+    inner, alias = expression.unalias(), expression.alias
+    written = names.get(inner) or inner.sql(dialect="duckdb")
+    made = replace_parts(inner, names)
+    return made if made.name == (alias or written) else named_part(made, alias or written)
+
+
+def replace_parts(node: exp.Expr, made: Mapping[exp.Expr, str | exp.Expr]) -> exp.Expr:
+    """The node with parts replaced: by columns of these names, or by other expressions.
+
+    Sub-queries are left alone: they have groups of their own.
+    """
+    if node in made:
+        part = made[node]
+        return exp.column(exp.to_identifier(part)) if isinstance(part, str) else part.copy()
+    node = node.copy()
+    for child in list(node.iter_expressions()):
+        if not isinstance(child, exp.Select | exp.Subquery):
+            changed = replace_parts(child, made)
+            if changed != child:
+                child.replace(changed)
+    return node
+
+
+def named_part(node: exp.Expr, name: str) -> exp.Expr:
+    """A selected expression under a name."""
+    return exp.alias_(node, name)

@@ -1,0 +1,140 @@
+"""Questions with a constant that is itself released: WHERE salary > (SELECT AVG(salary) ...).
+
+The constant is released first, cut to its public range; if it is not defined, the middle of
+the range stands for it. Then it takes the place of its sub-query, and the rest is answered.
+Both are steps of one run: the ledger is charged before the first is run. The second plan is
+made and checked beforehand, with the ends and the middle of the range in place of the constant.
+Later only this number changes, and the plan is checked again.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from deniable.errors import InvalidQuery
+from deniable.exact.rationals import decimal_text, positive
+from deniable.exact.text_formats import percent
+from deniable.query.outer.constant_parts import find_constants, put_constants
+from deniable.query.plan.plan import Plan
+from deniable.query.planner.explain import Branch, explain
+from deniable.release.answer.formatting import format_with_margin
+from deniable.release.session.door import Door
+from deniable.release.session.release import Release
+
+_DIGITS = 9  # of the constant that is used
+
+
+@dataclass(frozen=True, slots=True)
+class StagedPlan:
+    """The plans of the constants, and of the question with the middle of their ranges."""
+
+    text: str
+    constants: Mapping[str, Plan]  # by their SQL
+    middle: Plan
+    options: Mapping[str, Any]  # of the last stage
+
+
+def plan_stages(
+    session: Door, text: str, options: Mapping[str, Any], refusal: InvalidQuery
+) -> StagedPlan:
+    """The plan of a question with constants of its own; else raises the refusal again."""
+    if options.get("epsilon") is None or options.get("bounds") is not None:
+        raise refusal
+    ranges: dict[str, tuple[Fraction, Fraction]] = {}
+
+    def ask(part: str) -> None:
+        ranges[part] = _public_range(session.plan(part, **options))
+
+    found = find_constants(text, ask)
+    if not found:
+        raise refusal
+    share = positive(options["epsilon"], "epsilon") / (len(found) + 1)
+    own = {**options, "epsilon": share}
+    if options.get("delta"):
+        own["delta"] = Fraction(str(options["delta"])) / (len(found) + 1)
+    first = {"epsilon": share, **{k: own[k] for k in ("delta", "confidence") if k in own}}
+    constants = {part: session.plan(part, **first) for part in found}
+    middles = {part: _middle(ranges[part]) for part in found}
+    middle = session.plan(put_constants(text, middles), **own)
+    own["delta"] = middle.delta
+    for end in (0, 1):
+        ends = {part: ranges[part][end] for part in found}
+        session.check(session.plan(put_constants(text, ends), **own))
+    return StagedPlan(text, constants, middle, own)
+
+
+def _public_range(plan: Plan) -> tuple[Fraction, Fraction]:
+    """The public range of a plan that releases one number."""
+    only = plan.outputs[0]
+    if len(plan.outputs) > 1 or plan.keys or only.kind != "number":
+        raise InvalidQuery("A sub-query for a single value selects one number.")
+    if only.low is None or only.high is None:
+        raise InvalidQuery(f"{only.about} has no public range, so it cannot be a constant.")
+    return only.low, only.high
+
+
+def _middle(ends: tuple[Fraction, Fraction]) -> Fraction:
+    return (ends[0] + ends[1]) / 2
+
+
+def _constant(release: Release, plan: Plan) -> Fraction:
+    """The released number within its range; the middle of the range if it is not defined."""
+    low, high = _public_range(plan)
+    value = release.answer.table[release.columns[0]][0].as_py()
+    if value is None or not math.isfinite(value):
+        return _middle((low, high))
+    return min(max(Fraction(f"{value:.{_DIGITS}g}"), low), high)
+
+
+def release_stages(
+    session: Door, asked: StagedPlan, *, fresh: bool, question_id: str | None
+) -> Release:
+    """Releases the constants, puts them into the question and answers it."""
+    plans = (*asked.constants.values(), asked.middle)
+    whole = sum((plan.epsilon for plan in plans), Fraction(0))
+    with session.run_like(plans, fresh=fresh, question_id=question_id) as run:
+        values, notes = {}, []
+        for part, plan in asked.constants.items():
+            release = run.release(plan)
+            values[part] = _constant(release, plan)
+            notes.append(
+                f"({part}) was released first and used as {_show(release, values[part])}. It "
+                f"took epsilon {decimal_text(plan.epsilon)} of {decimal_text(whole)}. The "
+                "margins of the answer are those of the question with this constant."
+            )
+        last = session.plan(put_constants(asked.text, values), **asked.options)
+        return run.release(replace(last, notes=(*last.notes, *notes)))
+
+
+def _show(release: Release, value: Fraction) -> str:
+    """The constant with its margin, if that is in its own unit."""
+    names = list(release.answer.margins.values())
+    if release.units or not names:
+        return f"{float(value):,.6g}"
+    return format_with_margin(float(value), release.answer.table[names[0]][0].as_py())
+
+
+def explain_stages(session: Door, asked: StagedPlan) -> Branch:
+    """What `release_stages` would do."""
+    plans = (*asked.constants.values(), asked.middle)
+    whole = sum((plan.epsilon for plan in plans), Fraction(0))
+    first = [
+        Branch(
+            f"{percent(round(float(plan.epsilon / whole), 4))} of epsilon releases {part}, "
+            f"between {decimal_text(_public_range(plan)[0])} and "
+            f"{decimal_text(_public_range(plan)[1])}",
+            explain(plan).below,
+        )
+        for part, plan in asked.constants.items()
+    ]
+    checked = Branch(f"checked: {session.describe_check(asked.middle)}")
+    last = Branch(
+        f"{percent(round(float(asked.middle.epsilon / whole), 4))} of epsilon answers with the "
+        "released value in its place (here the middle of its range)",
+        (*explain(asked.middle).below, checked),
+    )
+    return Branch(
+        f"Answer at epsilon {decimal_text(whole)}, in {len(plans)} steps", (*first, last)
+    )

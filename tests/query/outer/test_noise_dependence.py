@@ -1,0 +1,81 @@
+"""How expressions over released rows depend on noise."""
+
+import pytest
+import sqlglot
+
+from deniable.query.outer.noise_dependence import DependenceReader, Kind, NoiseDependence
+
+N = NoiseDependence(Kind.AFFINE, frozenset({("g", "n")}))
+M = NoiseDependence(Kind.AFFINE, frozenset({("g", "m")}))
+COLUMNS = {("", "n"): N, ("", "m"): M, ("", "k"): NoiseDependence()}
+READINGS = {
+    Kind.PUBLIC: [
+        "k",
+        "UPPER(k)",
+        "COUNT(*)",
+        "COUNT(n)",
+        "ROW_NUMBER() OVER (ORDER BY k)",
+        "CASE WHEN k > 1 THEN 'a' END",
+        "MAX(k)",
+    ],
+    Kind.AFFINE: [
+        "n",
+        "n + m - 2 * n / 5",
+        "SUM(n)",
+        "AVG(n) OVER (PARTITION BY k)",
+        "SUM(n) FILTER (WHERE k > 1)",
+        "LAG(n) OVER (ORDER BY k)",
+        "CASE WHEN k > 1 THEN n ELSE m END",
+        "COALESCE(n, 0)",
+        "NULLIF(n, 0)",
+        "CAST(n AS DOUBLE)",
+        "FLOOR(n)",
+        "CAST(n AS INT)",
+        "ROUND(n, 1)",
+    ],
+    Kind.SMOOTH: ["n / m", "n * m", "1 / n", "LN(n)", "SQRT(n + k)", "n / SUM(n) OVER ()"],
+    Kind.JUMPS: [
+        "MAX(n)",
+        "n > 5",
+        "ABS(n)",
+        "2 * FLOOR(n)",
+        "SUM(ROUND(n))",
+        "n % 2",
+        "n // 2",
+        "RANK() OVER (ORDER BY n)",
+        "SUM(m) OVER (ORDER BY n)",
+        "SUM(m) OVER (PARTITION BY n)",
+        "COUNT(DISTINCT n)",
+        "COUNT(CASE WHEN n > 5 THEN 1 END)",
+        "COUNT(*) FILTER (WHERE n > 5)",
+        "SUM(CASE WHEN n > 5 THEN 1 ELSE 0 END)",
+        "COALESCE(n, m)",
+        "NULLIF(n, m)",
+        "GREATEST(n, 0)",
+        "CAST(n AS TEXT)",
+        "MEDIAN(n)",
+        "n || 'x'",
+        "unknown",
+    ],
+}
+
+
+def read(text, *, shaky=False):
+    reader = DependenceReader(COLUMNS, lambda node: NoiseDependence(Kind.JUMPS), shaky=shaky)
+    return reader.read(sqlglot.parse_one(text, dialect="duckdb"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [(kind, text) for kind, texts in READINGS.items() for text in texts]
+)
+def test_kinds(kind, text):
+    assert read(text).kind == kind
+
+
+def test_sources_are_collected():
+    assert read("n / SUM(m) OVER ()").sources == {("g", "n"), ("g", "m")}
+
+
+@pytest.mark.parametrize("text", ["COUNT(*)", "SUM(n)", "ROW_NUMBER() OVER (ORDER BY k)"])
+def test_what_is_counted_over_chosen_rows_jumps(text):
+    assert read(text, shaky=True).kind == Kind.JUMPS

@@ -1,0 +1,59 @@
+"""Margins of SQL over released rows: how often they hold, and which numbers have no margin."""
+
+from math import sqrt
+
+import pytest
+
+from tests.release.asking import outer_coverage
+
+
+def test_margins_hold_for_forty_expressions(size):
+    trials = size(small=15, full=1500, what="answers with forty expressions each")
+    found = outer_coverage.count_misses(trials)
+    assert len(found) == 40
+    short = {}
+    for name, (misses, values, shown) in found.items():
+        rows = 24 if values >= 20 * trials else max(1, values // trials)
+        # Values of one answer may share all of their noise: they count as one.
+        answers = max(1, values // rows)
+        if shown and misses / values > 0.05 + 4 * sqrt(0.05 * 0.95 / answers):
+            short[name] = misses / values
+    assert short == {}
+    jumping = {"largest", "rank", "above", "many"}
+    assert {name for name, (_, _, shown) in found.items() if not shown} == jumping
+
+
+@pytest.fixture(scope="module")
+def session():
+    return outer_coverage.make_session()[0]
+
+
+def ask(session, text, **options):
+    return session.sql(text.format(outer_coverage.INNER), epsilon=1, **options)
+
+
+def test_unchanged_numbers_have_the_margin_that_they_were_released_with(session):
+    inner = session.sql(outer_coverage.INNER, epsilon=1)
+    answer = ask(session, "SELECT k, size, n AS heads FROM ({}) ORDER BY k, size")
+    assert answer.to_arrow()["heads_margin"].to_pylist() == [inner.plan.outputs[2].margin] * 24
+
+
+def test_chosen_rows_have_wider_margins(session):
+    plain = ask(session, "SELECT n FROM ({})").to_arrow()["n_margin"][0].as_py()
+    chosen = ask(session, "SELECT n FROM ({}) ORDER BY n DESC LIMIT 2")
+    assert min(chosen.to_arrow()["n_margin"].to_pylist()) > 1.5 * plain
+    assert "all rows together" in str(chosen)
+
+
+def test_an_average_and_a_count_that_share_noise_have_no_margin(session):
+    text = (
+        f"SELECT k, mean, mean / n AS odd, mean * 2 AS twice FROM ({outer_coverage.AVERAGES})"
+    )
+    answer = session.sql(text, epsilon=1)
+    assert set(answer.answer.margins) == {"mean", "twice"}
+    assert "No margin is known for odd." in str(answer)
+
+
+def test_far_fewer_draws_for_many_groups(session):
+    many = ask(session, "SELECT SUM(a.n) AS s FROM ({}) AS a").to_arrow()
+    assert 5 < many["s_margin"][0].as_py() < 60
