@@ -129,7 +129,7 @@ def _release_in_two_steps(
             return run.release(replace(wide, notes=(*wide.notes, cost_note, note)))
 
 
-def plan_stages(
+def plans_of_question(
     session: Door, question: str | Question, options: Mapping[str, Any]
 ) -> tuple[Plan, ...]:
     """The plans that `release_question` runs, or others at the same price. Nothing is spent."""

@@ -15,7 +15,7 @@ from deniable.exact.suggestions import suggest
 from deniable.ledger.ledger import Remaining
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
-from deniable.release.asking.stages import plan_stages
+from deniable.release.asking.stages import plans_of_question
 from deniable.release.profile.profiling import plan_whole_profile
 from deniable.release.public_session import Session
 from deniable.release.session.release import Release
@@ -76,7 +76,7 @@ class AskedQuestions:
         return tuple(
             plan
             for question in self.questions
-            for plan in plan_stages(session, question["sql"], self.ask_options(question))
+            for plan in plans_of_question(session, question["sql"], self.ask_options(question))
         )
 
     def answer(self, session: Any, question_id: str) -> dict[str, Any]:
