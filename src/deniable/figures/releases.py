@@ -68,8 +68,8 @@ def _bars(
     axes.xaxis.set_major_formatter("{x:,.6g}")
     if len(values) > shown:
         note = f"{len(values) - shown:,} more"
-        place = {"xycoords": "axes fraction", "ha": "right", "va": "bottom"}
-        axes.annotate(note, (1, 1.01), color=QUIET, fontsize=8, **place)
+        inside: dict[str, Any] = {"transform": axes.transAxes, "ha": "right", "va": "bottom"}
+        axes.text(1, 1.01, note, color=QUIET, fontsize=8, **inside)
     return figure
 
 

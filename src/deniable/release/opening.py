@@ -85,18 +85,11 @@ def protect(
     <session about data: epsilon 3, delta 0 left>
     """
     columns: dict[str, Any] = {"bounds": bounds, "step": step, "keys": keys, "kind": kind}
-    rows: dict[str, Any] = {
-        "row_ceiling": row_ceiling,
-        "expected_rows": expected_rows,
-        "malformed": malformed,
-    }
-    groups, each = max_groups_per_unit, max_rows_per_unit_per_group
-    limits: dict[str, Any] = {
-        "max_groups_per_unit": groups,
-        "max_rows_per_unit_per_group": each,
-    }
-    whom: dict[str, Any] = {"unit": unit, "neighbors": neighbors, "version": version}
-    table = Table.declare(name, source, **columns, **rows, **limits, **whom)
+    rows: dict[str, Any] = {"row_ceiling": row_ceiling, "expected_rows": expected_rows}
+    rows |= {"malformed": malformed, "unit": unit, "neighbors": neighbors, "version": version}
+    rows["max_groups_per_unit"] = max_groups_per_unit
+    rows["max_rows_per_unit_per_group"] = max_rows_per_unit_per_group
+    table = Table.declare(name, source, **columns, **rows)
     return connect(Policy([table], epsilon=epsilon, delta=delta, memory=memory), Session)
 
 
