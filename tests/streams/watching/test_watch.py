@@ -265,6 +265,7 @@ unit = "patient"
 source = "staff.parquet"
 unit = "patient"
 epsilon = 3
+delta = 1e-6
 """
 OF_STAFF = (
     "SELECT day, COUNT(*) AS n FROM visits WHERE patient IN (SELECT patient FROM staff) "
