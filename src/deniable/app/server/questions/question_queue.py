@@ -90,7 +90,7 @@ class QuestionQueue:
         database.create(*_TABLES)
 
     def take(self, asked: AskedJob) -> tuple[Job, bool]:
-        """The job of a question, and whether it is new. A question id has one job for ever."""
+        """The job of a question, and whether it is new. A question id has one job only."""
         with self._database.writing() as connection:
             known = _find(
                 connection,
