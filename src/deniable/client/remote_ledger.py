@@ -90,7 +90,7 @@ class RemoteLedger(Ledger):
     def sign(self, message: bytes) -> str:
         raise _refuse("Only the owner signs")
 
-    def reserve_all(self, *_: Any, **__: Any) -> NoReturn:  # type: ignore[override]
+    def reserve_all(self, *_: Any, **__: Any) -> NoReturn:
         raise _refuse("A server charges by itself")
 
     def settle(self, entry: Entry, record: str | None = None) -> None:
@@ -99,7 +99,7 @@ class RemoteLedger(Ledger):
     def fail(self, entry: Entry, reference: str) -> None:
         raise _refuse("A server settles by itself")
 
-    def ask(self, *_: Any, **__: Any) -> NoReturn:  # type: ignore[override]
+    def ask(self, *_: Any, **__: Any) -> NoReturn:
         raise _refuse("A server charges by itself")
 
     def recall(

@@ -140,7 +140,7 @@ class RemoteSession(Session):
         question = canonical.digest_json(["deniable run 1", *forms])
         yield _RemoteRun(self._records, outcome, question)
 
-    def reserve_run(self, *_: Any, **__: Any) -> Any:  # type: ignore[override]
+    def reserve_run(self, *_: Any, **__: Any) -> Any:
         """Refused: a server answers whole questions."""
         raise refuse_runs()
 

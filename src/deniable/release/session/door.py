@@ -239,7 +239,7 @@ class Door:
         forms = [self._records.canonical_form(plan)[1] for plan in plans]
         tables = [name for plan in plans for name in (*plan.tables, *plan.public)]
         question = canonical.digest_json(["deniable run 1", *forms])
-        asked: AskedRun = {
+        facts: AskedRun = {
             "analyst": self.analyst,
             "plan_hash": question,
             "version": self.policy.data_name(tables),
@@ -248,7 +248,7 @@ class Door:
             "question_id": question_id,
             "prepare": lambda: [self._write(plan) for plan in plans],
         }
-        with self._ledger.ask_run(plans, **asked) as found:
+        with self._ledger.ask_run(plans, **facts) as found:
             if isinstance(found, RecalledAnswer):
                 yield RecalledRun(self._records, found.record, question)
                 return

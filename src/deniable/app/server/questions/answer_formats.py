@@ -78,7 +78,7 @@ def to_parquet(answer: Answer, _: Certificate) -> bytes:
     """The rows as a Parquet file."""
     sink = pa.BufferOutputStream()
     parquet.write_table(answer.table, sink)
-    return sink.getvalue().to_pybytes()
+    return bytes(sink.getvalue())
 
 
 def to_certificate(_: Answer, certificate: Certificate) -> bytes:

@@ -90,7 +90,7 @@ class QuestionQueue:
         database.create(*_TABLES)
 
     def take(self, asked: AskedJob) -> tuple[Job, bool]:
-        """The job of a question, and whether it is new. A question id has one job for ever."""
+        """The job of a question, and whether it is new. A question id has one job only."""
         with self._database.writing() as connection:
             known = _find(
                 connection,
@@ -245,9 +245,12 @@ def _find(
     row = connection.execute(f"SELECT {_COLUMNS} FROM jobs WHERE {where}", values).fetchone()
     if row is None:
         return None
-    *names, request, plan, start, ready, worker, joined, outcome = row
-    told = None if outcome is None else json.loads(outcome)
-    return Job(*names, json.loads(request), plan, start, ready, worker, bool(joined), told)
+    job, policy, person, question_id, request, plan, start, ready, worker, joined, told = row
+    return Job(
+        *(job, policy, person, question_id, json.loads(request), plan, start, ready, worker),
+        joined=bool(joined),
+        outcome=None if told is None else json.loads(told),
+    )
 
 
 def _check_same(known: Job, asked: AskedJob) -> Job:
