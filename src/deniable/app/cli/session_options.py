@@ -113,8 +113,15 @@ def ask_options(
     }
 
 
-def read_question(question: str | None, file: Path | None) -> str:
-    """The question: the argument, standard input if it is -, or what a file holds."""
+def read_question(question: str | None, file: Path | None, options: dict[str, Any]) -> str:
+    """The question: the argument, standard input if it is -, or what a file holds. It must have
+    a price or an accuracy."""
+    text = _read_text(question, file)
+    check_price(text, options)
+    return text
+
+
+def _read_text(question: str | None, file: Path | None) -> str:
     from deniable.errors import InvalidParameter
 
     if (question is None) == (file is None):

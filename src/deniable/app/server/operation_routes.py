@@ -1,4 +1,4 @@
-"""Health and readiness, for whatever watches the server. They tell nothing about data.
+"""Health, readiness and metrics, for whatever watches the server. They tell nothing about data.
 
 Healthy means that the process answers. Ready means that it can also use its database and its
 ledgers. Neither says why not: that is in the log.
@@ -7,10 +7,11 @@ ledgers. Neither says why not: that is in the log.
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from fastapi import APIRouter
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from deniable.errors import DeniableError
 
@@ -19,13 +20,25 @@ LOG = logging.getLogger("deniable.server")
 
 
 def operation_router(
-    checks: Sequence[Callable[[], object]], *, clock: Callable[[], float] = time.monotonic
+    checks: Sequence[Callable[[], object]],
+    *,
+    facts: Callable[[], Mapping[str, int]] | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> APIRouter:
-    """The routes of health and readiness. A check fails by an error of ours."""
+    """The routes of health and readiness; and of metrics, if there are `facts`, which must be
+    public. A check fails by an error of ours."""
     router, routes = APIRouter(), _OperationRoutes(checks, clock)
+    if facts is not None:
+        router.add_api_route("/metrics", partial(_show_metrics, facts), methods=["GET"])
     router.add_api_route("/health", routes.show_health, methods=["GET"])
     router.add_api_route("/ready", routes.show_readiness, methods=["GET"])
     return router
+
+
+def _show_metrics(facts: Callable[[], Mapping[str, int]]) -> Response:
+    """Numbers in the form that Prometheus reads. None of them depends on a row or on a time."""
+    lines = [f"deniable_{name} {value}\n" for name, value in facts().items()]
+    return PlainTextResponse("".join(lines))
 
 
 class _OperationRoutes:

@@ -1,16 +1,12 @@
 """A release: the noisy numbers with their margins, the price, and what is left."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from deniable.errors import InvalidParameter
 from deniable.exact.foreign_text import printable
-from deniable.exact.suggestions import pluralize, suggest
+from deniable.exact.suggestions import pluralize
 from deniable.ledger.ledger import Remaining
 from deniable.privacy import Loss
 from deniable.public_methods import implementation
@@ -27,12 +23,13 @@ from deniable.release.answer.wide_margins import (
 )
 from deniable.release.certificate.certificate import Certificate, document_text
 from deniable.release.certificate.document import write_document
+from deniable.release.session.released_rows import ReleasedRows
 
 _NOT_KEPT = "This answer is too large to be kept (over 4 MB): asking again is charged again."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Release:
+class Release(ReleasedRows):
     """A private answer: a table in which every column of numbers has three columns beside it:
     its margin, and the low and the high end of its interval.
 
@@ -74,11 +71,6 @@ class Release:
     def units(self) -> dict[str, str]:
         """The unit of the margins of quantiles ("ranks") and modes ("rows"), by column."""
         return margin_units(self.plan)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Keys and numbers, without the columns of margins and ends."""
-        return self.answer.shown
 
     @property
     def value(self) -> Any:
@@ -127,19 +119,6 @@ class Release:
             *warn_of_large_epsilon(self.plan),
         )
 
-    def to_arrow(self) -> "pa.Table":
-        """An Arrow table. Beside column `n` are `n_margin`, `n_low` and `n_high`: the interval
-        reaches from low to high, and the margin to the farther end."""
-        return self.answer.table
-
-    def to_pandas(self) -> Any:
-        """A pandas frame."""
-        return self.answer.table.to_pandas()
-
-    def to_polars(self) -> Any:
-        """A Polars frame."""
-        return import_module("polars").from_arrow(self.answer.table)
-
     def to_dict(self) -> dict[str, Any]:
         """Rows, margins, costs and the certificate, ready for JSON; amounts as exact text."""
         return write_document(self.plan, self.answer, self.certificate)
@@ -156,27 +135,9 @@ class Release:
         """Writes `to_json` to a file."""
         Path(path).write_bytes(self.to_json().encode("ascii"))
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.answer.table.__arrow_c_stream__(requested_schema)
-
-    def __getitem__(self, column: str) -> list[Any]:
-        """The values of one column, such as release["n"] or release["n_margin"]."""
-        names = self.answer.table.column_names
-        if column not in names:
-            listed = suggest(str(column), names, "The columns are")
-            raise InvalidParameter(f"This answer has no column {column!r}. {listed}")
-        return list(self.answer.table[column].to_pylist())
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The rows, as dictionaries."""
-        return iter(self.answer.table.to_pylist())
-
     def __float__(self) -> float:
         """The number, if the answer is a single number: float(release)."""
         return float(self.value)
-
-    def __len__(self) -> int:
-        return int(self.answer.table.num_rows)
 
     def plot(self, column: str | None = None) -> Any:
         """A bar chart of one column over the groups, with its margins."""

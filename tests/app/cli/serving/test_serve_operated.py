@@ -89,6 +89,7 @@ def test_every_command_of_the_page_works(tmp_path):
     everything = "\n".join(shown)
     assert "ann  analyst  password, 248289761001 at https://login.clinic.example" in everything
     assert '{"ready":true}' in everything
+    assert "deniable_questions_taken_total 1\n" in everything
     assert "contains 1 earlier head" in everything
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     assert ("ann", 202) in {(line["person"], line["status"]) for line in lines}

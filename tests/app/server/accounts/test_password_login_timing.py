@@ -21,7 +21,7 @@ def passwords():
 
 
 def measure(login, clock, pairs):
-    """Processor seconds of failed log-ins of Ann, who exists, and of Eve, who does not; interleaved."""
+    """Processor seconds of failed log-ins of Ann, who exists, and of Eve, who does not."""
     order, found = random.Random(7), {"ann": [], "eve": []}
     for _ in range(pairs):
         clock.turn(minutes=15)  # earlier tries are forgotten

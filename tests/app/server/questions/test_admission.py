@@ -45,7 +45,7 @@ def hours(monkeypatch):
     monkeypatch.setattr(slots, "now", clock.now)
     monkeypatch.setattr(slots, "wait_until", clock.wait_until)
     yield clock
-    clock.move(10**6)  # whoever still waits may end
+    clock.move(10**6)  # all who still wait may end
 
 
 @pytest.fixture

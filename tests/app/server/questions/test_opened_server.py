@@ -71,6 +71,21 @@ def test_nothing_is_told_about_the_server_unless_it_is_configured(client, place,
     assert answer.status_code == 404
 
 
+def test_metrics_are_for_owners_and_operators(tmp_path):
+    place = write_hospital(tmp_path, epsilon=1)
+    with serving(place, metrics=True) as client:
+        people = people_of(tmp_path)
+        ann = Asker(client, people.new_token("ann"))
+        ann.wait(ann.ask().json()["id"])
+        for role, status in (("operator", 200), ("owner", 200), ("analyst", 403)):
+            token = people.new_token(f"the {role}", role=role)
+            answer = client.get("/metrics", headers={"Authorization": f"Bearer {token}"})
+            assert answer.status_code == status
+            if status == 200:
+                assert answer.text.startswith("deniable_questions_taken_total 1\n")
+        assert client.get("/metrics").status_code == 401
+
+
 def test_providers_need_an_origin(place, tmp_path):
     with pytest.raises(dp.InvalidParameter, match="needs `--origin`"):
         ServerSettings((place,), providers=tmp_path / "p.toml").check()

@@ -53,15 +53,11 @@ def explain(
     )
     from deniable.release.certificate.kernel_check import write_plan_check
 
-    question = session_options.read_question(question, file)
-    session_options.check_price(question, options)
+    question = session_options.read_question(question, file, options)
     with session_options.open_to_plan(policy, server, server_key) as session:
         explanation = session.explain(question, **options)
-        wanted = engine_sql or save_plan is not None
-        plan = session.plan(question, **options) if wanted else None
+        plan = session.plan(question, **options) if engine_sql or save_plan else None
         if plan is not None and save_plan is not None:
             save_plan.write_text(write_plan_check(plan, session.policy))
-    print(explanation)
-    if plan is not None and engine_sql:
-        for statement in plan.statements:
-            print(f"\n{statement.sql}")
+    shown = plan.statements if plan is not None and engine_sql else ()
+    print(explanation, *(statement.sql for statement in shown), sep="\n\n")

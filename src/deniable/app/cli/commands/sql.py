@@ -49,9 +49,7 @@ def sql(
     The cost is written to the policy's ledger before any row is read. A question that was
     asked before gets the same answer again, at no cost.
     """
-    if as_json and as_csv:
-        raise dp.InvalidParameter("Choose one of --json and --csv.")
-    session_options.check_writable(certificate)
+    check_output(certificate, as_json=as_json, as_csv=as_csv)
     options = session_options.ask_options(
         epsilon=epsilon,
         margin=margin,
@@ -64,17 +62,25 @@ def sql(
         other=other,
         brackets=brackets,
     )
-    question = session_options.read_question(question, file)
-    session_options.check_price(question, options)
+    question = session_options.read_question(question, file, options)
     with session_options.open_session(policy, "asking", analyst, server, server_key) as session:
         answer = session.sql(question, fresh=fresh, **options)
-    if certificate is not None:
-        answer.save(certificate)
-    print_answer(answer, as_json=as_json, as_csv=as_csv)
+    print_answer(answer, as_json=as_json, as_csv=as_csv, saved_as=certificate)
 
 
-def print_answer(answer: "Release", *, as_json: bool, as_csv: bool) -> None:
+def check_output(certificate: Path | None, *, as_json: bool, as_csv: bool) -> None:
+    """Refuses what could not be written or printed, before anything is spent."""
+    if as_json and as_csv:
+        raise dp.InvalidParameter("Choose one of --json and --csv.")
+    session_options.check_writable(certificate)
+
+
+def print_answer(
+    answer: "Release", *, as_json: bool, as_csv: bool, saved_as: Path | None = None
+) -> None:
     """Prints an answer as JSON, as CSV (with the costs on standard error) or as a table."""
+    if saved_as is not None:
+        answer.save(saved_as)
     if as_json:
         print(answer.to_json(), end="")
     elif as_csv:

@@ -50,6 +50,9 @@ PeopleOption = Annotated[
         metavar="ADDRESS",
     ),
 ]
+Metrics = Annotated[
+    bool, typer.Option("--metrics", help="Let owners and operators read /metrics.")
+]
 LogRequests = Annotated[
     bool,
     typer.Option("--log-requests", help="Write who asked for which route, without values."),
@@ -73,6 +76,7 @@ def serve(
     providers: Providers = None,
     people: PeopleOption = "",
     log_requests: LogRequests = False,
+    metrics: Metrics = False,
     database: Database = None,
 ) -> None:
     """Let people elsewhere ask questions about private tables."""
@@ -93,6 +97,7 @@ def serve(
         providers=providers,
         people=people,
         log_requests=log_requests,
+        metrics=metrics,
     )
     settings.check()
     place = ServerPlace(host, port, certificate, key, behind_proxy)

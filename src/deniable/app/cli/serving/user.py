@@ -64,7 +64,7 @@ def grant(
     table: Tables = None,
     database: PeoplesPlace = None,
 ) -> None:
-    """Say anew which policies and tables a person may use. Tokens can only narrow that."""
+    """Replace which policies and tables a person may use. Tokens can only narrow that."""
     people = open_identities(database).people
     people.grant(name, policies=_names(policy), tables=_names(table))
     print("Granted.")

@@ -1,7 +1,7 @@
 """Access tokens: a prefix that scanners find, 192 random bits, and a checksum.
 
 The checksum finds a token that was cut or mistyped before the database is asked. Only the hash
-of a token is stored. For that many random bits a plain hash is enough.
+of a token is stored. A token is random enough for a plain hash.
 """
 
 import hashlib

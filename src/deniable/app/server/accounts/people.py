@@ -73,7 +73,7 @@ class People:
         return name
 
     def grant(self, name: str, *, policies: Names = None, tables: Names = None) -> None:
-        """Says anew which policies and tables a person may use; None: all."""
+        """Replaces which policies and tables a person may use; None: all."""
         with self.database.writing() as connection:
             _grant(connection, _known(connection, name), policies, tables)
 

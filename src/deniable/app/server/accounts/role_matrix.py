@@ -12,6 +12,7 @@ _ROWS = """
 GET    /health                              anyone
 GET    /ready                               anyone
 GET    /problems/{name}                     anyone
+GET    /metrics                             any    -       -       -        any
 POST   /login                               anyone
 GET    /login/{provider}                    anyone
 GET    /login/{provider}/return             anyone

@@ -2,7 +2,7 @@
 
 Everything that can be refused is refused before the charge, by public facts. The work goes on
 in a thread of its own, whether or not the asker stays. What is handed over is the settled
-record, at the end of the slot. If this process dies, whoever asks for the job next gets the
+record, at the end of the slot. If this process dies, anyone who asks for the job next gets the
 outcome from the ledger, under the same question id: it never has a second one.
 """
 

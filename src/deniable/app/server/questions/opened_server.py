@@ -24,7 +24,6 @@ from deniable.app.server.questions.served_policy import TIME_LIMIT, ServedPolicy
 from deniable.app.server.questions.slots import SLOT_SECONDS
 from deniable.app.server.request_log import RequestLog
 from deniable.errors import InvalidParameter
-from deniable.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,7 @@ class ServerSettings:
     providers: Path | None = None  # of log-ins elsewhere
     people: str = ""  # where people are kept, if not in the database
     log_requests: bool = False
+    metrics: bool = False
 
     def to_json(self) -> str:
         """The settings as text, for a process that is started with them."""
@@ -89,6 +89,10 @@ def open_server(settings: ServerSettings) -> tuple[QuestionServer, ExitStack]:
     with ExitStack() as opened:
         database = ServerDatabase(settings.database)
         opened.callback(database.close)
+        people: AccountStore = database
+        if settings.people:
+            people = open_store(settings.people)
+            opened.callback(people.close)
         policies: dict[str, ServedPolicy] = {}
         for file in settings.policies:
             served = ServedPolicy.open(
@@ -103,8 +107,6 @@ def open_server(settings: ServerSettings) -> tuple[QuestionServer, ExitStack]:
             policies[served.name] = served
         admission = Admission(QuestionQueue(database, settings.limits))
         opened.callback(admission.drain)
-        people: AccountStore = open_store(settings.people) if settings.people else database
-        opened.callback(people.close)
         server = QuestionServer(policies, Identities(people), admission)
         return server, opened.pop_all()
     raise AssertionError
@@ -112,15 +114,15 @@ def open_server(settings: ServerSettings) -> tuple[QuestionServer, ExitStack]:
 
 def make_server(settings: ServerSettings, *, https: bool) -> FastAPI:
     """The application. It ends its children and closes its ledgers when it stops."""
-    server, opened = open_server(settings)
     providers = {} if settings.providers is None else read_providers(settings.providers)
-    ledgers = [served.session.ledger for served in server.policies.values()]
+    server, opened = open_server(settings)
     application = make_application(
         operation_router(
             [
                 partial(server.people.find_session, ""),
-                *(partial(_read_head, ledger) for ledger in ledgers),
-            ]
+                *(partial(_read_head, served) for served in server.policies.values()),
+            ],
+            facts=server.admission.queue.count if settings.metrics else None,
         ),
         account_router(server.people, origin=settings.origin, providers=providers),
         question_router(server),
@@ -134,5 +136,5 @@ def make_server(settings: ServerSettings, *, https: bool) -> FastAPI:
     return application
 
 
-def _read_head(ledger: Ledger) -> object:
-    return ledger.head
+def _read_head(served: ServedPolicy) -> object:
+    return served.session.ledger.head

@@ -90,7 +90,7 @@ class QuestionQueue:
         database.create(*_TABLES)
 
     def take(self, asked: AskedJob) -> tuple[Job, bool]:
-        """The job of a question, and whether it is new. A question id has one job for ever."""
+        """The job of a question, and whether it is new. A question id has one job only."""
         with self._database.writing() as connection:
             known = _find(
                 connection,
@@ -162,6 +162,16 @@ class QuestionQueue:
         place = min(free, key=lambda number: (free[number], number))
         start = free[place] if asked.padded else now
         return place, start, start + sum(asked.lengths)
+
+    def count(self) -> dict[str, int]:
+        """How many questions were taken, and are in the queue: public facts, because a place is
+        held until its slot ends."""
+        with self._database.reading() as connection:
+            (taken,) = connection.execute("SELECT count(*) FROM jobs").fetchone()
+            (queued,) = connection.execute(
+                "SELECT count(*) FROM jobs WHERE until > ?", (slots.now(),)
+            ).fetchone()
+        return {"questions_taken_total": taken, "questions_in_queue": queued}
 
     def find(self, policy: str, job_id: str, person: str | None) -> Job | None:
         """A job of this person, or of anybody if `person` is None; None for an unknown one."""

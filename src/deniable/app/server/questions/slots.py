@@ -42,7 +42,7 @@ def slot_length(shortest: float, expected: float) -> float:
 
 
 class SlotLengths:
-    """The length of each plan's slot: found once, the same for all workers and for ever."""
+    """The length of each plan's slot: found once, the same for all workers from then on."""
 
     def __init__(
         self,
