@@ -1,7 +1,7 @@
 """The owners' keys that were seen before, by the address of the server.
 
-Anyone who connects without a key trusts the first one, and is told so. From then on another key
-is refused: somebody else may have taken the server's place.
+Anyone who connects without a key trusts the first one, and is told so. From then on another
+key is refused: somebody else may have taken the server's place.
 """
 
 import json
