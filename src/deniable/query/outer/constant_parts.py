@@ -74,7 +74,8 @@ def _is_value(node: exp.Subquery) -> bool:
 
 def _with_names(tree: exp.Expr, node: exp.Subquery) -> exp.Expr:
     """The question of a sub-query, with the statement's WITH."""
-    select, clause = node.this.copy(), tree.args.get("with_")
+    select: exp.Expr = node.this.copy()
+    clause = tree.args.get("with_")
     if clause is not None:
         select.set("with_", clause.copy())
     return select

@@ -51,10 +51,10 @@ def plan_stages(
     if not found:
         raise refusal
     share = positive(options["epsilon"], "epsilon") / (len(found) + 1)
-    own = {**options, "epsilon": share}
+    own: dict[str, Any] = {**options, "epsilon": share}
     if options.get("delta"):
         own["delta"] = Fraction(str(options["delta"])) / (len(found) + 1)
-    first = {"epsilon": share, **{k: own[k] for k in ("delta", "confidence") if k in own}}
+    first = {name: own[name] for name in ("epsilon", "delta", "confidence") if name in own}
     constants = {part: session.plan(part, **first) for part in found}
     middles = {part: _middle(ranges[part]) for part in found}
     middle = session.plan(put_constants(text, middles), **own)
