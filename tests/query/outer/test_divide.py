@@ -28,6 +28,16 @@ def test_each_answer_is_asked_for_once():
     assert parts.outer.startswith("WITH g AS (SELECT * FROM released_1) SELECT")
 
 
+def test_one_name_for_two_sub_queries_is_refused():
+    other = "SELECT ward, COUNT(*) AS n FROM bills GROUP BY ward"
+    text = (
+        f"WITH g AS ({GROUPS}) SELECT a.n, SUM(g.n) OVER () AS s FROM g "
+        f"JOIN (WITH g AS ({other}) SELECT * FROM g) AS a ON a.ward = g.ward"
+    )
+    with pytest.raises(InvalidQuery, match="WITH defines g twice"):
+        divide(text, ask)
+
+
 def test_what_is_not_used_is_not_asked():
     text = f"WITH g AS ({GROUPS}), h AS (SELECT COUNT(*) FROM bills) SELECT MAX(n) FROM g"
     assert list(divide(text, ask).inner.values()) == [GROUPS]

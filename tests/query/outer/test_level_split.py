@@ -48,6 +48,26 @@ def test_averages_are_sums_over_counts():
     )
 
 
+def test_columns_beat_aliases_of_the_same_name():
+    parts = split("SELECT b AS a, COUNT(*) AS n FROM t GROUP BY ROLLUP (a, b)")
+    assert (
+        parts.finest.sql() == "SELECT a AS a, b AS a_, COUNT(*) AS part_0 FROM t GROUP BY a, b"
+    )
+    assert keys(parts) == [["a", "a_"], ["a"], []]
+    assert [level.expressions[0].sql() for level in parts.levels] == [
+        "a_ AS a",
+        "NULL AS a",
+        "NULL AS a",
+    ]
+    parts = split("SELECT a * a AS a, COUNT(*) AS n FROM t GROUP BY ROLLUP (a)")
+    assert parts.finest.sql() == "SELECT a AS a, COUNT(*) AS part_0 FROM t GROUP BY a"
+
+
+def test_after_all_levels_aliases_beat_columns():
+    parts = split("SELECT a AS b, b AS a, SUM(x) AS s FROM t GROUP BY CUBE (a, b) ORDER BY a")
+    assert parts.order.expressions[0].this.name == "a"
+
+
 @pytest.mark.parametrize("aggregate", ["COUNT(DISTINCT x)", "MEDIAN(x)", "MAX(x)"])
 def test_what_does_not_add_up_is_asked_at_each_level(aggregate):
     parts = split(f"SELECT a, {aggregate} AS v FROM t GROUP BY ROLLUP (a)")

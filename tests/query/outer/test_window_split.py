@@ -40,6 +40,27 @@ SPLITS = [
         "SELECT COUNT(*) AS n FROM t",
         "SELECT n, (SELECT COUNT(*) FROM u) AS m",
     ),
+    (  # a column beats an alias of the same name, except in ORDER BY
+        "SELECT 4 - y AS y, SUM(COUNT(*)) OVER (ORDER BY y) AS s FROM t GROUP BY y "
+        "HAVING y > 1 ORDER BY y",
+        'SELECT y AS y, COUNT(*) AS "COUNT(*)" FROM t GROUP BY y',
+        'SELECT 4 - y AS y, SUM("COUNT(*)") OVER (ORDER BY y) AS s WHERE y > 1 ORDER BY y',
+    ),
+    (
+        "SELECT w AS y, y AS w, RANK() OVER (ORDER BY y) AS r FROM t GROUP BY w, y ORDER BY y",
+        "SELECT w AS y, y AS w FROM t GROUP BY w, y",
+        "SELECT y, w, RANK() OVER (ORDER BY w) AS r ORDER BY y",
+    ),
+    (
+        "SELECT COUNT(*) AS w, SUM(COUNT(*)) OVER (PARTITION BY w) AS s FROM t GROUP BY w",
+        "SELECT COUNT(*) AS w, w AS w_ FROM t GROUP BY w",
+        "SELECT w, SUM(w) OVER (PARTITION BY w_) AS s",
+    ),
+    (
+        "SELECT COUNT(*) AS w, w AS k, RANK() OVER () AS r FROM t GROUP BY t.w",
+        "SELECT COUNT(*) AS w, t.w AS w_ FROM t GROUP BY t.w",
+        "SELECT w, w_ AS k, RANK() OVER () AS r",
+    ),
 ]
 
 

@@ -92,6 +92,7 @@ class _Divider:
         self.ask, self.prefix = ask, prefix
         self.inner: dict[str, str] = {}  # the name of each question's answer
         self.made: dict[str, exp.CTE] = {}  # named sub-queries over answers, by name
+        self.written: dict[str, exp.CTE] = {}  # the same, as they were written
 
     def top(self, tree: exp.Expr) -> exp.Expr:
         """The whole statement over answers, with the named sub-queries that it uses."""
@@ -178,6 +179,8 @@ class _Divider:
         cte = None if table.args.get("db") else scope.find(name)
         if cte is None:
             raise refusal or InvalidQuery(f"{table.name} is not the name of an answer.")
+        if self.written.setdefault(name, cte.copy()) != cte:
+            raise InvalidQuery(f"WITH defines {cte.alias} twice. Give each a name of its own.")
         if name in self.made:
             return
         body = self.query(cte.this.copy(), scope.before(cte))

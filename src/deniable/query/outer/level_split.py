@@ -16,6 +16,7 @@ from deniable.errors import InvalidQuery
 from deniable.query.outer.window_split import (
     has_only,
     look_up_keys,
+    name_part,
     named_part,
     own_aggregates,
     replace_parts,
@@ -107,11 +108,13 @@ def _sets(select: exp.Select) -> list[tuple[exp.Expr, ...]]:
         raise InvalidQuery(
             f"GROUP BY asks for {count:,} sets of keys. At most {_MOST_LEVELS} are supported."
         )
-    sets = []
-    for chosen in product(*parts):
-        listed = look_up_keys(select, list(chain.from_iterable(chosen)))
-        sets.append(tuple(dict.fromkeys(meant for _, meant in listed)))
-    return sets
+    listed = list(dict.fromkeys(key for part in parts for own in part for key in own))
+    looked_up = zip(listed, look_up_keys(select, listed), strict=True)
+    meanings = {key: meant for key, (_, meant) in looked_up}
+    return [
+        tuple(dict.fromkeys(meanings[key] for key in chain.from_iterable(chosen)))
+        for chosen in product(*parts)
+    ]
 
 
 def _expand(node: exp.Expr) -> list[list[exp.Expr]]:
@@ -151,7 +154,7 @@ def _finest(
     aliases = {e.unalias(): e.alias for e in select.expressions if e.alias}
     for number, key in enumerate(keys):
         plain = key.name if isinstance(key, exp.Column) else f"key_{number}"
-        names[key] = aliases.get(key) or plain
+        name_part(key, aliases.get(key) or plain, names)
     asked: dict[exp.Expr, str] = {}
     parts: dict[exp.Expr, list[str]] = {}
     for aggregate in aggregates:
@@ -259,6 +262,8 @@ def _order_by_outputs(select: exp.Select, order: exp.Expr | None) -> exp.Expr | 
     made = order.copy()
     for node in made.expressions:
         by = node.this
+        if isinstance(by, exp.Column) and not by.table and by.name.lower() in known:
+            continue  # an alias beats a column of the same name
         if by in outputs:
             node.set("this", exp.column(exp.to_identifier(outputs[by])))
         elif not (isinstance(by, exp.Literal) or by.name.lower() in known):

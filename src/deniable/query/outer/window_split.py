@@ -38,17 +38,21 @@ def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
     for expression in select.expressions:
         _unalias(expression, keys, found, names)
     for number, key in enumerate(keys):
-        names.setdefault(key, key.name if isinstance(key, exp.Column) else f"key_{number}")
+        name_part(key, key.name if isinstance(key, exp.Column) else f"key_{number}", names)
     for aggregate in found:
-        names.setdefault(aggregate, aggregate.sql(dialect="duckdb"))
+        name_part(aggregate, aggregate.sql(dialect="duckdb"), names)
     inner.set("expressions", [named_part(node.copy(), name) for node, name in names.items()])
     if keys:
         inner.set("group", exp.Group(expressions=[key.copy() for key, _ in written]))
+    for key in [key for key in keys if isinstance(key, exp.Column)]:
+        names.setdefault(exp.column(key.this.copy()), names[key])  # without its table
     outer = exp.Select(expressions=[_over(e, names) for e in select.expressions])
     for name in _LATER:
         clause = select.args.get(name)
         if clause is not None:
             made = replace_parts(clause, names)
+            if name == "order":
+                _keep_outputs(select, clause, made)
             if name == "having":
                 outer.set("where", exp.Where(this=made.this))
             else:
@@ -86,9 +90,22 @@ def _keys(select: exp.Select, group: exp.Expr | None) -> list[tuple[exp.Expr, ex
 def look_up_keys(
     select: exp.Select, listed: Sequence[exp.Expr]
 ) -> list[tuple[exp.Expr, exp.Expr]]:
-    """Each key as it is written (a position: what it stands for), and what it means."""
+    """Each key as it is written (a position: what it stands for), and what it means.
+
+    A column beats an alias of the same name, as in DuckDB.
+
+    >>> import sqlglot
+    >>> select = sqlglot.parse_one("SELECT x * x AS x, y + 1 AS z FROM t GROUP BY x, z")
+    >>> [meant.sql() for _, meant in look_up_keys(select, select.args["group"].expressions)]
+    ['x', 'y + 1']
+    """
     plain = [e.unalias() for e in select.expressions]
-    aliases = {e.alias.lower(): e.this for e in select.expressions if isinstance(e, exp.Alias)}
+    aliases, columns, read = dict[str, exp.Expr](), set[str](), set[str]()
+    for output in select.expressions:
+        read |= {column.name.lower() for column in output.find_all(exp.Column)}
+        if isinstance(output, exp.Alias):
+            aliases[output.alias.lower()] = output.this
+            columns |= {output.alias.lower()} & read  # read before it could be an alias
     keys = []
     for key in listed:
         if isinstance(key, exp.Literal) and key.this.isdigit():
@@ -96,7 +113,11 @@ def look_up_keys(
             meant = plain[place] if 0 <= place < len(plain) else key
             keys.append((meant, meant))
         elif isinstance(key, exp.Column) and not key.table:
-            keys.append((key, aliases.get(key.name.lower(), key)))
+            name = key.name.lower()
+            meant = aliases.get(name, key)
+            # An alias of an aggregate is no key, and nobody groups by the same thing twice.
+            column = name in columns or meant in listed or meant.find(exp.AggFunc)
+            keys.append((key, key if column else meant))
         else:
             keys.append((key, key))
     return keys
@@ -147,6 +168,23 @@ def _unalias(
     if inner in keys or any(inner is node for node in found):
         default = inner.name if isinstance(inner, exp.Column) else inner.sql(dialect="duckdb")
         names.setdefault(inner, expression.alias or default)
+
+
+def name_part(node: exp.Expr, name: str, names: dict[exp.Expr, str]) -> None:
+    """Names a key or an aggregate, unless it has a name. No two have the same one."""
+    used = {other.lower() for other in names.values()}
+    while name.lower() in used:
+        name += "_"
+    names.setdefault(node, name)
+
+
+def _keep_outputs(select: exp.Select, order: exp.Expr, made: exp.Expr) -> None:
+    """In ORDER BY an alias beats a column of the same name, as in DuckDB."""
+    aliases = {e.alias.lower() for e in select.expressions if e.alias}
+    for written, node in zip(order.expressions, made.expressions, strict=True):
+        by = written.this
+        if isinstance(by, exp.Column) and not by.table and by.name.lower() in aliases:
+            node.set("this", by.copy())
 
 
 def _over(expression: exp.Expr, names: dict[exp.Expr, str]) -> exp.Expr:
