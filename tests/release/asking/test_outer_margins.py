@@ -16,8 +16,8 @@ def test_margins_hold_for_forty_expressions(size):
         rows = 24 if values >= 20 * trials else max(1, values // trials)
         # Values of one answer may share all of their noise: they count as one.
         answers = max(1, values // rows)
-        if shown and misses / values > 0.05 + 4 * sqrt(0.05 * 0.95 / answers):
-            short[name] = misses / values
+        if shown and misses / shown > 0.05 + 4 * sqrt(0.05 * 0.95 / answers):
+            short[name] = misses / shown
     assert short == {}
     jumping = {"largest", "rank", "above", "many"}
     assert {name for name, (_, _, shown) in found.items() if not shown} == jumping

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 _MOST_CURVATURE = 0.1  # of the movement itself
+_FEWEST_MARGINS = 2  # from a ratio's denominator to 0
 
 
 def count_draws(confidence: Fraction, rows: int, most_rows: int) -> int | None:
@@ -64,7 +65,9 @@ def ratio_margins(
 ) -> Floats:
     """Margins of above / below by Fieller's method. Row 0 holds the values, the others draws.
 
-    Infinite where the denominator may be 0.
+    Infinite where the denominator may be 0, or is within twice its own margin of 0. Nearer to
+    0, a margin would be shown mostly where the noise moved the denominator away from 0, and
+    those that are shown would hold less often than they say.
 
     >>> draws = np.linspace(-3, 3, 199)
     >>> a = np.r_[500.0, 500 + draws].reshape(-1, 1)
@@ -86,7 +89,8 @@ def ratio_margins(
         c = value**2 - square * np.mean(of_above**2, axis=0)
         root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
         half = np.maximum(np.abs((b + root) / a - ratio), np.abs((b - root) / a - ratio))
-    return np.where((a > 0) & np.isfinite(half), half, np.inf)
+        near = under**2 <= _FEWEST_MARGINS**2 * square * np.mean(of_below**2, axis=0)
+    return np.where((a > 0) & ~near & np.isfinite(half), half, np.inf)
 
 
 def _in_spreads(errors: Floats, confidence: Fraction, together: bool) -> Floats:
