@@ -185,6 +185,10 @@ def check_request(
     served: ServedPolicy, person: Person, request: AskedQuestions
 ) -> tuple[Plan, ...]:
     """The plans of a request that this person may ask. Refuses others; spends nothing."""
+    if person.tables is not None:  # a refusal names no table or column that is not theirs
+        allowed = served.session_for(person.name)
+        allowed.policy = served.policy_for(person)
+        request.plans(request.about(allowed))
     session = request.about(served.session_for(person.name))
     plans = request.plans(session)
     request.check_expected(plans)
@@ -195,6 +199,13 @@ def check_request(
             )
         session.check(plan)
     return plans
+
+
+def tables_of(served: ServedPolicy, job: Job) -> list[str]:
+    """The tables that a question is about."""
+    request = _request_of(job)
+    plans = request.plans(request.about(served.session_for(job.person)))
+    return [name for plan in plans for name in (*plan.tables, *plan.public)]
 
 
 def _is_running(process: int) -> bool:
