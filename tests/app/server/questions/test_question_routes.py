@@ -110,6 +110,16 @@ def test_explain_spends_nothing(ann, place):
         assert str(session.explain(COUNT["sql"], epsilon=0.5)) == explained["text"]
 
 
+def test_quantiles_are_asked_with_and_without_brackets(ann):
+    told = {"sql": "SELECT MEDIAN(cost) AS m FROM visits", "epsilon": 1}
+    hashes = [
+        ann.post("explain", told | {"brackets": given}).json()["plan_hashes"]
+        for given in (True, False)
+    ]
+    assert hashes[0] == ann.post("explain", told).json()["plan_hashes"]
+    assert hashes[0] != hashes[1]
+
+
 def test_the_tables_tell_what_is_public(ann):
     told = ann.get("tables")
     assert [table["name"] for table in told.json()["policy"]["tables"]] == ["visits", "staff"]
