@@ -26,7 +26,7 @@ from deniable.app.server.questions.question_requests import (
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.app.server.questions.served_session import for_question
 from deniable.app.server.questions.slots import Timetable
-from deniable.errors import AccessDenied, DeniableError, EngineFailed
+from deniable.errors import AccessDenied, DeniableError, EngineFailed, LedgerUnavailable
 from deniable.ledger.questions import AskedQuestion
 from deniable.query.plan.plan import Plan
 
@@ -170,7 +170,9 @@ class Admission:
         except EngineFailed as failure:
             return _failed(failure)
         except DeniableError as problem:
-            if timetable.reserved.is_set() or job.joined:
+            # A list has no id in the ledger: if its charge may have been written, it ends here.
+            unsure = request.kind == "questions" and isinstance(problem, LedgerUnavailable)
+            if timetable.reserved.is_set() or job.joined or unsure:
                 kind = type(problem).__name__
                 return {"kind": "refused", "error": kind, "message": str(problem)}
             work.refusal = problem
