@@ -11,6 +11,7 @@ from deniable.app.server.children.child_process import ChildProcess
 from deniable.app.server.children.pooled_engine import TimedEngine
 from deniable.app.server.questions import admission, slots
 from deniable.ledger.chained_ledger import ChainedLedger
+from deniable.ledger.questions import QuestionDesk
 from tests.app.server.questions.asking import (
     COUNT,
     Asker,
@@ -157,6 +158,23 @@ def test_a_repeat_waits_for_the_same_slot(open_server, hours, finished):
     ]
     assert answers[0] == answers[1] == answers[2]
     assert people["ann"].get("budget").json()["epsilon"] == "199/2"
+
+
+def test_who_waits_for_the_same_slot_asks_the_ledger_at_its_end(
+    open_server, hours, monkeypatch
+):
+    moments, ask = [], QuestionDesk.ask
+
+    def note_and_ask(self, *given):
+        moments.append(hours.now())
+        return ask(self, *given)
+
+    monkeypatch.setattr(QuestionDesk, "ask", note_and_ask)
+    people = open_server()
+    first, other = people["ann"].ask(), people["bob"].ask()
+    hours.move(HOUR)
+    assert people["bob"].wait(other.json()["id"]).status_code == 200
+    assert moments[1:] == [first.json()["ready"]]
 
 
 def test_a_place_is_held_until_the_slot_ends(open_server, hours, finished):

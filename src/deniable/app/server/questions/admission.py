@@ -165,6 +165,8 @@ class Admission:
         """What is handed over; None for a refusal before anything was spent."""
         job, timetable = work.job, work.timetable
         session = for_question(served.session, job.person, timetable, job.question_id)
+        if job.joined:
+            slots.wait_until(job.ready)  # a slot may last longer than the ledger's patience
         try:
             return request.answer(request.about(session), job.question_id)
         except EngineFailed as failure:
