@@ -53,19 +53,19 @@ class SessionContract:
         assert dp.verify(answer.to_json(), key=session.ledger.public_key).signer_known
         assert str(session.remaining) == str(answer.remaining)
         assert str(answer.remaining).startswith("epsilon 49.5, delta ")
-        assert "about 90 more questions like this one" in str(answer)
+        assert "99 more questions like this one" in str(answer)
 
     def test_a_table_with_groups(self, session):
         answer = session.sql(BY_WARD, epsilon=5)
         assert answer.to_arrow().column_names == [
             "ward",
             "n",
-            "n_margin",
+            *("n_margin", "n_low", "n_high"),
             "cost",
-            "cost_margin",
+            *("cost_margin", "cost_low", "cost_high"),
         ]
         assert answer.to_arrow()["ward"].to_pylist() == ["A", "B"]
-        assert answer.to_pandas().shape == (2, 5)
+        assert answer.to_pandas().shape == (2, 9)
         assert pa.table(answer) == answer.to_arrow()
 
     def test_the_same_question_is_free(self, session):

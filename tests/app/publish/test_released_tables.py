@@ -15,7 +15,9 @@ def test_a_table_has_intervals_and_its_certificate(owner, tables):
         *("ward", "n", "n_low", "n_high"),
         *("total", "total_low", "total_high", "certificate_id"),
     ]
-    assert middle.rows.column_names == ["middle", "middle_margin_ranks", "certificate_id"]
+    assert middle.rows.column_names == [
+        *("middle", "middle_low", "middle_high", "certificate_id")
+    ]
     rows = json.loads((owner / "by ward.json").read_text())["rows"]
     for row, before in zip(wards.rows.to_pylist(), rows, strict=True):
         assert row["n_low"] == before["n"] - before["n_margin"]

@@ -51,6 +51,15 @@ def test_missing_and_infinite_margins_and_names_that_are_taken():
     assert found["n_high"].to_pylist() == [None, None, math.inf]
 
 
+def test_ends_that_an_answer_brings_are_shown_as_they_are():
+    table = pa.table({"m": [7], "m_margin": [3], "m_low": [5], "m_high": [6], "k": ["A"]})
+    answer = Answer(table, {"m": "m_margin"}, {"m": ("m_low", "m_high")})
+    ends = {"m_low": 5, "m_high": 6}
+    assert interval_table(answer, {}).to_pylist() == [{"m": 7, **ends, "k": "A"}]
+    (row,) = interval_table(answer, {"m": "ranks"}).to_pylist()
+    assert row == {"m": 7, "m_margin_ranks": 3, **ends, "k": "A"}
+
+
 def test_ranks_are_no_distance():
     table = pa.table({"median": [7], "median_margin": [3]})
     found = interval_table(Answer(table, {"median": "median_margin"}), {"median": "ranks"})

@@ -15,7 +15,7 @@ import pyarrow as pa
 from deniable.errors import InvalidCertificate, InvalidParameter
 from deniable.exact.foreign_text import MOST_BYTES
 from deniable.query.plan import canonical
-from deniable.release.answer.answer_table import Answer, margin_columns
+from deniable.release.answer.answer_table import Answer, end_columns, margin_columns
 from deniable.release.answer.interval_columns import interval_table
 from deniable.release.answer.record import read_table
 from deniable.release.answer.wide_margins import margin_units
@@ -57,7 +57,9 @@ def read_released(file: Path, *, key: str) -> ReleasedTable:
             "`deniable sql --certificate FILE` writes it."
         )
     table = read_table(document["columns"], document["rows"])
-    answer = Answer(table, margin_columns(verified.plan))
+    stated = verified.certificate.statement["version"]
+    ends = end_columns(verified.plan) if stated > 1 else {}
+    answer = Answer(table, margin_columns(verified.plan), ends)
     certificate = verified.certificate.to_json()
     return make_released(name, answer, margin_units(verified.plan), certificate)
 

@@ -1,9 +1,10 @@
 """A released table with intervals in place of margins: for `n` also `n_low` and `n_high`.
 
-Programs that know nothing of margins can show or filter such columns. An interval is the value
-less and plus its margin. An end is rounded outwards where a double cannot hold it. Margins of
-quantiles and modes are in ranks or rows: they are no distance from the value, so they stay
-margins, in a column such as `median_margin_ranks`.
+Programs that know nothing of margins can show or filter such columns. An answer brings the ends
+of its intervals. In an answer of an older version, an interval is the value less and plus its
+margin, and an end is rounded outwards where a double cannot hold it. Margins of quantiles and
+modes are in ranks or rows: they are no distance from the value, so they stay margins, in a
+column such as `median_margin_ranks`.
 """
 
 import math
@@ -25,18 +26,17 @@ def interval_table(answer: Answer, units: Mapping[str, str]) -> "pa.Table":
     >>> interval_table(Answer(table, {"n": "n_margin"}), {}).to_pylist()
     [{'ward': 'A', 'n': 40, 'n_low': 37, 'n_high': 43}]
     """
-    margins = {margin: name for name, margin in answer.margins.items()}
     used = {*answer.table.column_names}
     shown: dict[str, Any] = {}
-    for name in answer.table.column_names:
-        if name in margins:
-            continue
+    for name in answer.shown:
         shown[name] = answer.table[name]
         if name not in answer.margins:
             continue
         margin = answer.table[answer.margins[name]]
         if name in units:
             shown[_unused(f"{name}_margin_{units[name]}", used)] = margin
+        if name in answer.ends or name in units:
+            shown |= {end: answer.table[end] for end in answer.ends.get(name, ())}
             continue
         for end, sign in (("low", -1), ("high", 1)):
             ends = [

@@ -6,9 +6,12 @@ import threading
 
 import pytest
 
+import deniable as dp
 from deniable.app.server.children.child_process import ChildProcess
 from deniable.app.server.children.pooled_engine import TimedEngine
 from deniable.app.server.questions import admission, slots
+from deniable.ledger.chained_ledger import ChainedLedger
+from deniable.ledger.questions import QuestionDesk
 from tests.app.server.questions.asking import (
     COUNT,
     Asker,
@@ -157,6 +160,23 @@ def test_a_repeat_waits_for_the_same_slot(open_server, hours, finished):
     assert people["ann"].get("budget").json()["epsilon"] == "199/2"
 
 
+def test_who_waits_for_the_same_slot_asks_the_ledger_at_its_end(
+    open_server, hours, monkeypatch
+):
+    moments, ask = [], QuestionDesk.ask
+
+    def note_and_ask(self, *given):
+        moments.append(hours.now())
+        return ask(self, *given)
+
+    monkeypatch.setattr(QuestionDesk, "ask", note_and_ask)
+    people = open_server()
+    first, other = people["ann"].ask(), people["bob"].ask()
+    hours.move(HOUR)
+    assert people["bob"].wait(other.json()["id"]).status_code == 200
+    assert moments[1:] == [first.json()["ready"]]
+
+
 def test_a_place_is_held_until_the_slot_ends(open_server, hours, finished):
     people = open_server(places=1)
     first = people["ann"].ask(epsilon=1)
@@ -251,6 +271,24 @@ def test_a_lost_job_is_found_again_by_its_id(place, hours, monkeypatch):
         assert ann.ask(question_id="mine").json()["id"] == taken.json()["id"]
         assert ann.get("budget").json()["epsilon"] == "199/2"
         assert len(ran) == 1
+
+
+def test_a_list_whose_charge_is_unsure_is_not_charged_again(place, monkeypatch):
+    """The ledger went away after it had written the charge: the id gets no second one."""
+    reserve = ChainedLedger.reserve_all
+
+    def reserve_and_go(*given, **how):
+        reserve(*given, **how)
+        raise dp.LedgerUnavailable("The ledger went away.")
+
+    asked = {"questions": [COUNT], "question_id": "mine"}
+    with serving(place) as client:
+        ann = Asker(client, people_of(place.parent.parent).new_token("ann"))
+        monkeypatch.setattr(ChainedLedger, "reserve_all", reserve_and_go)
+        assert ann.answer(asked).status_code == 503
+        monkeypatch.setattr(ChainedLedger, "reserve_all", reserve)
+        assert ann.answer(asked).status_code == 503
+        assert len(ann.get("ledger/entries").json()) == 1
 
 
 def test_explaining_tells_nothing_of_the_queue(open_server, hours):

@@ -55,7 +55,7 @@ def test_all_forms_hold_the_same_numbers(ann):
     table = parquet.read_table(io.BytesIO(ann.wait(f"{name}.parquet").content))
     assert arrow.to_pylist() == table.to_pylist() == rows
     lines = ann.wait(f"{name}.csv").text.split("\r\n")
-    assert lines[0] == "ward,n,n_margin"
+    assert lines[0] == "ward,n,n_margin,n_low,n_high"
     assert lines[1] == ",".join(str(rows[0][name]) for name in lines[0].split(","))
     certificate = ann.wait(f"{name}/certificate").json()
     assert certificate == ann.wait(f"{name}.json").json()["certificate"]
@@ -108,6 +108,16 @@ def test_explain_spends_nothing(ann, place):
     assert ann.get("budget").json() == left
     with dp.open(str(place)) as session:
         assert str(session.explain(COUNT["sql"], epsilon=0.5)) == explained["text"]
+
+
+def test_quantiles_are_asked_with_and_without_brackets(ann):
+    told = {"sql": "SELECT MEDIAN(cost) AS m FROM visits", "epsilon": 1}
+    hashes = [
+        ann.post("explain", told | {"brackets": given}).json()["plan_hashes"]
+        for given in (True, False)
+    ]
+    assert hashes[0] == ann.post("explain", told).json()["plan_hashes"]
+    assert hashes[0] != hashes[1]
 
 
 def test_the_tables_tell_what_is_public(ann):
@@ -246,14 +256,49 @@ def test_a_token_opens_its_tables_and_policies_only(client, people):
         "staff"
     ]
     refused = carl.ask()
-    assert refused.status_code == 403
-    assert refused.json()["type"] == "/problems/access-denied"
+    assert refused.status_code == 400
+    assert refused.json()["type"] == "/problems/invalid-query"
     assert (
         carl.answer({"sql": "SELECT COUNT(*) AS n FROM staff", "epsilon": 1}).status_code == 200
     )
     other = Asker(client, people.new_token("dora", policies=("school",)))
     assert other.get("tables").status_code == 404
     assert other.get("tables").content == ann_of_nowhere(client, people)
+
+
+@pytest.mark.parametrize("path", ["explain", "releases"])
+@pytest.mark.parametrize(
+    "sql",
+    ["SELECT COUNT(*) AS n FROM {}", "SELECT SUM(x) AS x FROM {}", "SELECT cost FROM {}"],
+)
+def test_a_table_that_a_token_does_not_open_does_not_exist(client, people, path, sql):
+    carl = Asker(client, people.new_token("carl", tables=("staff",)))
+    hidden, unknown = (
+        carl.post(path, {"sql": sql.format(name), "epsilon": 1}).text.replace(name, "T")
+        for name in ("visits", "nothng")
+    )
+    assert hidden == unknown
+    assert "patient" not in hidden
+
+
+def test_a_token_shows_nothing_about_other_tables(ann, client, people):
+    wards = {"sql": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "epsilon": "1/8"}
+    name = ann.ask(wards).json()["id"]
+    assert ann.wait(name).status_code == 200
+    askers = [
+        Asker(client, people.new_token("ann", tables=("staff",))),
+        Asker(client, people.new_token("eve", role="auditor", tables=("staff",))),
+    ]
+    for asker in askers:
+        found = asker.get(f"releases/{name}")
+        assert found.status_code == 404
+        assert found.content == asker.get(f"releases/{'0' * 32}").content
+        entries = asker.get("ledger/entries").json()
+        assert {table for entry in entries for table in entry["tables"]} <= {"staff"}
+        assert asker.post("budget", {"tables": ["visits"]}).status_code == 403
+        assert asker.post("budget", {"tables": ["staff"]}).status_code == 200
+    visits = Asker(client, people.new_token("ann", tables=("visits",)))
+    assert visits.wait(name).status_code == 200
 
 
 def ann_of_nowhere(client, people):

@@ -87,8 +87,6 @@ def test_without_slots_it_cries_out(tmp_path, heavy, size):
     place = write_hospital(tmp_path, epsilon=10**6)
     found = measure(place, heavy, pairs, padded=False)
     for what in ("answer", "head", "entries"):
-        light, slow = (
-            np.median([seen[what] for seen in found[kind]]) for kind in (False, True)
-        )
-        assert slow - light > EXTRA / 2
+        light, slow = (min(seen[what] for seen in found[kind]) for kind in (False, True))
+        assert light < EXTRA <= slow  # one light question in a quiet moment is enough
         assert pairs < ENOUGH or compare(found, what)[1] < 1e-5

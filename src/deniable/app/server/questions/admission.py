@@ -26,7 +26,7 @@ from deniable.app.server.questions.question_requests import (
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.app.server.questions.served_session import for_question
 from deniable.app.server.questions.slots import Timetable
-from deniable.errors import AccessDenied, DeniableError, EngineFailed
+from deniable.errors import AccessDenied, DeniableError, EngineFailed, LedgerUnavailable
 from deniable.ledger.questions import AskedQuestion
 from deniable.query.plan.plan import Plan
 
@@ -165,12 +165,16 @@ class Admission:
         """What is handed over; None for a refusal before anything was spent."""
         job, timetable = work.job, work.timetable
         session = for_question(served.session, job.person, timetable, job.question_id)
+        if job.joined:
+            slots.wait_until(job.ready)  # a slot may last longer than the ledger's patience
         try:
             return request.answer(request.about(session), job.question_id)
         except EngineFailed as failure:
             return _failed(failure)
         except DeniableError as problem:
-            if timetable.reserved.is_set() or job.joined:
+            # A list has no id in the ledger: if its charge may have been written, it ends here.
+            unsure = request.kind == "questions" and isinstance(problem, LedgerUnavailable)
+            if timetable.reserved.is_set() or job.joined or unsure:
                 kind = type(problem).__name__
                 return {"kind": "refused", "error": kind, "message": str(problem)}
             work.refusal = problem
@@ -185,6 +189,10 @@ def check_request(
     served: ServedPolicy, person: Person, request: AskedQuestions
 ) -> tuple[Plan, ...]:
     """The plans of a request that this person may ask. Refuses others; spends nothing."""
+    if person.tables is not None:  # a refusal names no table or column that is not theirs
+        allowed = served.session_for(person.name)
+        allowed.policy = served.policy_for(person)
+        request.plans(request.about(allowed))
     session = request.about(served.session_for(person.name))
     plans = request.plans(session)
     request.check_expected(plans)
@@ -195,6 +203,13 @@ def check_request(
             )
         session.check(plan)
     return plans
+
+
+def tables_of(served: ServedPolicy, job: Job) -> list[str]:
+    """The tables that a question is about."""
+    request = _request_of(job)
+    plans = request.plans(request.about(served.session_for(job.person)))
+    return [name for plan in plans for name in (*plan.tables, *plan.public)]
 
 
 def _is_running(process: int) -> bool:

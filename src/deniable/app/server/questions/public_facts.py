@@ -15,7 +15,6 @@ from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.errors import InvalidParameter
 from deniable.ledger.entries import known_as
 from deniable.ledger.ledger import Entry, Ledger
-from deniable.policy import Policy
 from deniable.policy.written_policy import write_policy
 from deniable.query.plan import canonical
 from deniable.query.planner.explain import Branch
@@ -25,7 +24,7 @@ from deniable.release.asking.stages import explain_question
 def describe_tables(served: ServedPolicy, person: Person) -> dict[str, Any]:
     """The policy as far as a person may use it, and how its answers are signed."""
     session = served.session
-    policy = _allowed(session.policy, served.name, person)
+    policy = served.policy_for(person)
     own = known_as(person.name) or ""
     return {
         "name": served.name,
@@ -46,23 +45,6 @@ def describe_tables(served: ServedPolicy, person: Person) -> dict[str, Any]:
         "key": session.ledger.public_key,
         "padded": served.padded,
     }
-
-
-def _allowed(policy: Policy, name: str, person: Person) -> Policy:
-    tables = [table for table in policy.tables.values() if person.may_read(name, [table.name])]
-    units = {(table.unit or "").lower() for table in tables}
-    if not tables:
-        raise InvalidParameter("Your token opens no table of this policy.")
-    return Policy(
-        tables,
-        epsilon=policy.epsilon,
-        delta=policy.delta,
-        schedule=policy.budget.schedule,
-        filters=policy.filters,
-        units={unit: budget for unit, budget in policy.units.items() if unit in units},
-        analysts=policy.analysts,
-        memory=policy.memory,
-    )
 
 
 def explain_request(served: ServedPolicy, person: Person, body: bytes) -> dict[str, Any]:
@@ -115,13 +97,17 @@ def describe_head(ledger: Ledger) -> dict[str, Any]:
     return asdict(ledger.head)
 
 
-def describe_entries(ledger: Ledger, whose: str | None) -> list[dict[str, Any]]:
-    """The charges of one person; of all for None."""
+def describe_entries(
+    served: ServedPolicy, person: Person, whose: str | None
+) -> list[dict[str, Any]]:
+    """The charges of one person, of all for None: those for tables that are there for who
+    asks."""
     own = known_as(whose)
     return [
         _write_entry(entry)
-        for entry in ledger.entries
-        if whose is None or known_as(entry.analyst) == own
+        for entry in served.session.ledger.entries
+        if (whose is None or known_as(entry.analyst) == own)
+        and person.may_read(served.name, entry.tables)
     ]
 
 

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from deniable.app.server.accounts.identity import Identities, Person
 from deniable.app.server.problem_details import problem_of, show_problem
 from deniable.app.server.questions import slots
-from deniable.app.server.questions.admission import Admission
+from deniable.app.server.questions.admission import Admission, tables_of
 from deniable.app.server.questions.answer_formats import (
     FORMATS,
     last_receipt,
@@ -35,7 +35,7 @@ from deniable.app.server.questions.public_facts import (
 from deniable.app.server.questions.question_queue import Job
 from deniable.app.server.questions.question_requests import describe_remaining
 from deniable.app.server.questions.served_policy import ServedPolicy
-from deniable.errors import EngineFailed
+from deniable.errors import AccessDenied, EngineFailed
 
 _WAITS = 25.0  # seconds that one request for an answer may wait
 _LOOK = 0.02  # seconds between two looks for an outcome, after its slot
@@ -104,6 +104,8 @@ class _QuestionRoutes:
 
         def find() -> dict[str, Any]:
             asked = read_budget_request(body)
+            if not person.may_read(policy, asked["tables"] or ()):
+                raise AccessDenied("Your token does not open one of these tables.")
             ledger = served.session_for(person.name).ledger
             return describe_remaining(ledger.remaining_for(person.name, **asked))
 
@@ -116,7 +118,7 @@ class _QuestionRoutes:
     def show_entries(self, request: Request, policy: str) -> Response:
         served, person = self._enter(request, policy)
         whose = None if request.state.reach == "any" else person.name
-        return JSONResponse(describe_entries(served.session.ledger, whose))
+        return JSONResponse(describe_entries(served, person, whose))
 
     async def explain(self, request: Request, policy: str) -> Response:
         served, person = self._enter(request, policy)
@@ -141,6 +143,10 @@ class _QuestionRoutes:
             raise HTTPException(406)
         whose = None if request.state.reach == "any" else person.name
         job = await run_in_threadpool(self._find, policy, job_id, whose)
+        if person.tables is not None and not person.may_read(
+            policy, await run_in_threadpool(tables_of, served, job)
+        ):
+            raise HTTPException(404)
         if slots.now() < job.ready:
             return _tell_waiting(job, policy)
         until = time.monotonic() + _WAITS

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from deniable.app.server.accounts.identity import Person
 from deniable.app.server.accounts.server_database import ServerDatabase
 from deniable.app.server.children.pooled_engine import PooledEngine
 from deniable.app.server.questions.served_session import ServedSession, for_question
@@ -77,6 +78,28 @@ class ServedPolicy:
         if not self.padded:
             return [self.time_limit] * len(plans)
         return [self._slots.of(plan, canonical.plan_form(plan)[1]) for plan in plans]
+
+    def policy_for(self, person: Person) -> Policy:
+        """The policy with the tables that are there for a person, and no others."""
+        policy = self._session.policy
+        tables = [
+            table
+            for table in policy.tables.values()
+            if person.may_read(self.name, [table.name])
+        ]
+        units = {(table.unit or "").lower() for table in tables}
+        if not tables:
+            raise InvalidParameter("Your token opens no table of this policy.")
+        return Policy(
+            tables,
+            epsilon=policy.epsilon,
+            delta=policy.delta,
+            schedule=policy.budget.schedule,
+            filters=policy.filters,
+            units={unit: budget for unit, budget in policy.units.items() if unit in units},
+            analysts=policy.analysts,
+            memory=policy.memory,
+        )
 
     @property
     def session(self) -> ServedSession:
