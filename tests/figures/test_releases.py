@@ -1,4 +1,4 @@
-"""The bars of an answer are its numbers, and the whiskers its margins."""
+"""The bars of an answer are its numbers, and the whiskers its intervals."""
 
 from datetime import date
 
@@ -20,21 +20,41 @@ def answer():
 
 
 @pytest.mark.parametrize("column", ["n", "cost"])
-def test_bars_and_whiskers_are_values_and_margins(answer, column):
+def test_bars_and_whiskers_are_values_and_intervals(answer, column):
     (axes,) = releases.bars(answer, column).axes
     found = answer.to_arrow()
     drawn = [bar.get_width() for bar in axes.patches]
     assert drawn == pytest.approx(found[column].to_pylist())
     (whiskers,) = axes.collections
-    halves = [(end[0] - start[0]) / 2 for start, end in whiskers.get_segments()]
-    assert halves == pytest.approx(found[f"{column}_margin"].to_pylist())
+    for side, name in enumerate([f"{column}_low", f"{column}_high"]):
+        drawn = [segment[side][0] for segment in whiskers.get_segments()]
+        assert drawn == pytest.approx(found[name].to_pylist())
     assert [label.get_text() for label in axes.get_yticklabels()] == WARDS
 
 
 def test_the_first_number_is_drawn_unless_one_is_named(answer):
     (axes,) = answer.plot().axes
-    assert axes.get_xlabel() == "n (with 95 % margins; epsilon 1)"
+    assert axes.get_xlabel() == "n (with 95 % intervals; epsilon 1)"
     assert axes.get_title(loc="left") == "n of data by ward"
+
+
+@pytest.mark.parametrize("function", ["MIN", "MAX"])
+def test_the_whisker_of_an_extreme_reaches_to_its_bound(function):
+    table = pa.table({"age": [20 + i % 50 for i in range(500)]})
+    data = dp.protect(table, bounds={"age": (0, 100)}, epsilon=9)
+    answer = data.sql(f"SELECT {function}(age) AS age FROM data", epsilon=2)
+    (axes,) = answer.plot().axes
+    ((start, end),) = axes.collections[0].get_segments()
+    assert (start[0], end[0]) == pytest.approx((answer.low, answer.high))
+    assert {"MIN": answer.low, "MAX": answer.high}[function] in (0, 100)
+
+
+def test_the_most_frequent_number_has_no_whisker():
+    data = dp.protect(pa.table({"a": [3] * 500}), keys={"a": [1, 2, 3]}, epsilon=1)
+    (axes,) = data.sql("SELECT MODE(a) AS a FROM data", epsilon=1).plot().axes
+    assert [bar.get_width() for bar in axes.patches] == [3]
+    ((start, end),) = axes.collections[0].get_segments()
+    assert start[0] == end[0] == 3
 
 
 def test_a_single_number_can_be_drawn():

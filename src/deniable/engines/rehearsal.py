@@ -61,4 +61,4 @@ def _read_frame(table: Table) -> Any:
     """The table's source; a frame with the types that a session would give it."""
     if isinstance(table.source, str | Path) or engine_of(table.source) != "duckdb":
         return table.source
-    return to_arrow(table.source, table.columns)
+    return to_arrow(table.source, table.columns, unit=table.unit)

@@ -30,16 +30,20 @@ def bars(release: Release, column: str | None = None) -> Figure:
     bins = _bins(release, name) if column is None else []
     table, names = release.to_arrow(), bins or [name]
     values = [_as_float(cell) for one in names for cell in table[one].to_pylist()]
-    halves = [release.answer.margins[one] for one in names]
-    margins = [_as_float(cell) for one in halves for cell in table[one].to_pylist()]
+    # Margins of quantiles are in ranks, and a most frequent value has no interval.
+    ends = [release.answer.ends.get(one, (one, one)) for one in names]
+    lows, highs = (
+        [_as_float(cell) for pair in ends for cell in table[pair[side]].to_pylist()]
+        for side in (0, 1)
+    )
     labels = [one.partition("[")[2].removesuffix("]") for one in bins] or _labels(release)
     about, what = _describe(release, name.partition("[")[0] if bins else name)
     kinds = [key.kind for key in release.plan.keys]
     if kinds in (["date"], ["moment"]) and None not in _keys(release)[0]:
-        return _line(about, what, _keys(release)[0], values, margins)
+        return _line(about, what, _keys(release)[0], values, lows, highs)
     if len(kinds) == 2 and len(_keys(release)) == 2:
         return _matrix(about, _keys(release), values)
-    return _bars(about, what, labels, values, margins)
+    return _bars(about, what, labels, values, lows, highs)
 
 
 def _bars(
@@ -47,16 +51,19 @@ def _bars(
     what: str,
     labels: Sequence[str],
     values: Sequence[float],
-    margins: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
 ) -> Figure:
     shown = min(len(values), MOST_BARS)
     figure, axes = canvas(about, x=what, y="", size=(6.4, 1.3 + 0.28 * shown))
     places = range(shown)
+    below = [max(0.0, value - low) for value, low in zip(values, lows, strict=True)]
+    above = [max(0.0, high - value) for value, high in zip(values, highs, strict=True)]
     whiskers = {"ecolor": "#000000", "elinewidth": 1.2, "capsize": 3}
     axes.barh(
         places,
         values[:shown],
-        xerr=margins[:shown],
+        xerr=[below[:shown], above[:shown]],
         color=COLOURS[5],
         height=0.7,
         error_kw=whiskers,
@@ -78,13 +85,13 @@ def _line(
     what: str,
     days: Sequence[Any],
     values: Sequence[float],
-    margins: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
 ) -> Figure:
-    """A line over time, with a band for the margins."""
+    """A line over time, with a band between the ends of the intervals."""
     figure, axes = canvas(about, x="", y=what)
-    rows = sorted(zip(days, values, margins, strict=True), key=lambda row: row[0])
-    x, y = [row[0] for row in rows], [row[1] for row in rows]
-    low, high = ([row[1] + sign * row[2] for row in rows] for sign in (-1, 1))
+    rows = sorted(zip(days, values, lows, highs, strict=True), key=lambda row: row[0])
+    x, y, low, high = ([row[place] for row in rows] for place in range(4))
     axes.fill_between(x, low, high, color=COLOURS[5], alpha=0.4, linewidth=0)
     axes.plot(x, y, color=COLOURS[0], marker="." if len(x) <= MOST_BARS else "")
     axes.yaxis.set_major_formatter("{x:,.6g}")
@@ -115,7 +122,7 @@ def _describe(release: Release, name: str) -> tuple[str, str]:
     cost = f"epsilon {float(release.plan.epsilon):g}"
     cost += f", delta {float(release.plan.delta):g}" if release.plan.delta else ""
     level = percent(release.plan.confidence)
-    return f"{name} of {release.plan.table}{by}", f"{name} (with {level} margins; {cost})"
+    return f"{name} of {release.plan.table}{by}", f"{name} (with {level} intervals; {cost})"
 
 
 def _bins(release: Release, first: str) -> list[str]:

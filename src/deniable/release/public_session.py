@@ -38,11 +38,10 @@ class Session(Door):
     >>> import deniable as dp
     >>> import pyarrow as pa
     >>> visits = dp.protect(pa.table({"ward": ["A", "B"] * 50}), name="visits", epsilon=1)
-    >>> print(
-    ...     visits.explain("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
-    ... )  # doctest: +ELLIPSIS
+    >>> question = "SELECT COUNT(*) AS n FROM visits"
+    >>> print(visits.explain(question, epsilon=0.5))  # doctest: +ELLIPSIS
     Answer at epsilon 0.5...
-    >>> answer = visits.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
+    >>> answer = visits.sql(question, epsilon=0.5)
     >>> answer.margin, str(visits.remaining)
     (6, 'epsilon 0.5, delta 0')
     """
@@ -347,9 +346,8 @@ class Session(Door):
         >>> import deniable as dp
         >>> import pyarrow as pa
         >>> rows = pa.table({"arm": ["a", "b"] * 2000, "bought": [1, 0, 0, 0] * 1000})
-        >>> shop = dp.protect(
-        ...     rows, bounds={"bought": (0, 1)}, keys={"arm": ["a", "b"]}, epsilon=1
-        ... )
+        >>> bounds, keys = {"bought": (0, 1)}, {"arm": ["a", "b"]}
+        >>> shop = dp.protect(rows, bounds=bounds, keys=keys, epsilon=1)
         >>> trial = shop.experiment("data", arm="arm", outcome="bought", epsilon=1)
         >>> print(trial.units_needed(baseline=0.2, effect=0.02))
         6,515 (without noise 6,507)

@@ -29,6 +29,7 @@ TYPES: dict[str, Any] = {
 }
 
 FARTHEST = 2**62  # microseconds from 1970: the year 148,108
+_WRITTEN_INTEGER = r"regexp_extract(value, '^\s*([+-]?[0-9]+)([.]0*)?\s*$', 1)"
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -57,6 +58,26 @@ def read_as(column: Any, kind: FrameKind) -> Chunks:
     if not can_read(plain.type, kind) or pa.types.is_null(plain.type):
         return pa.chunked_array([pa.nulls(len(plain), TYPES[kind])])
     return _READERS[kind](plain)
+
+
+def read_identifiers(column: Any, kind: FrameKind) -> Chunks:
+    """The same for privacy units: different values stay different, or are missing. So integers
+    are read exactly, those beyond 64 bits and fractions are missing, and the kind "number" is
+    read as text.
+
+    >>> read_identifiers(pa.array(["9007199254740993", "7.0", "7.5"]), "integer").to_pylist()
+    [9007199254740993, 7, None]
+    """
+    plain = decode(to_chunks(column))
+    if kind != "integer" or not can_read(plain.type, kind) or pa.types.is_null(plain.type):
+        return read_as(plain, "text" if kind == "number" else kind)
+    if pa.types.is_floating(plain.type):
+        doubles = _to_doubles(plain)
+        exact = pc.and_(pc.equal(doubles, pc.round(doubles)), pc.less(pc.abs(doubles), 2.0**63))
+        return pc.if_else(exact, doubles, pa.scalar(None, pa.float64())).cast(pa.int64())
+    if pa.types.is_boolean(plain.type) or pa.types.is_signed_integer(plain.type):
+        return plain.cast(pa.int64())
+    return _try_cast(_to_texts(plain), "BIGINT", _WRITTEN_INTEGER)
 
 
 def to_chunks(column: Any) -> Chunks:
@@ -231,11 +252,11 @@ def _floor_divide(count: Chunks, by: int) -> Chunks:
     return pc.subtract(quotient, below.cast(pa.int64()))
 
 
-def _try_cast(column: Chunks, type_: str) -> Chunks:
+def _try_cast(column: Chunks, type_: str, sql: str = "value") -> Chunks:
     """DuckDB's own reading, so that a frame's text means the same as a file's."""
     with _database(os.getpid()).cursor() as database:
         database.register("given", pa.table({"value": column}))
-        cast = database.sql(f"SELECT TRY_CAST(value AS {type_}) AS value FROM given")
+        cast = database.sql(f"SELECT TRY_CAST({sql} AS {type_}) AS value FROM given")
         return cast.to_arrow_table()["value"]
 
 

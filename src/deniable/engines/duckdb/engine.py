@@ -69,14 +69,15 @@ class DuckDB(PlanRunner):
         memory: int | None = None,
         malformed: Mapping[str, Malformed] | None = None,
         declared: Mapping[str, Mapping[str, Column]] | None = None,
+        units: Mapping[str, str | None] | None = None,
     ) -> None:
         # Frames are read once: a stream cannot be read again after a failure.
-        columns = declared or {}
+        columns, identifying = declared or {}, units or {}
         super().__init__(
             {
                 name: source
                 if isinstance(source, str | Path)
-                else _read_frame(source, columns.get(name))
+                else _read_frame(source, columns.get(name), identifying.get(name))
                 for name, source in sources.items()
             }
         )
@@ -99,6 +100,7 @@ class DuckDB(PlanRunner):
             memory=policy.memory,
             malformed={name: table.malformed for name, table in tables.items()},
             declared={name: table.columns for name, table in tables.items()},
+            units={name: table.unit for name, table in tables.items()},
         )
 
     @classmethod
@@ -245,10 +247,12 @@ def list_tables(source: str) -> list[str]:
     return [name for (name,) in rows]
 
 
-def _read_frame(frame: Any, declared: Mapping[str, Column] | None) -> "pa.Table":
+def _read_frame(
+    frame: Any, declared: Mapping[str, Column] | None, unit: str | None
+) -> "pa.Table":
     from deniable.engines.duckdb.frames import to_arrow  # files need no narwhals
 
-    return to_arrow(frame, declared)
+    return to_arrow(frame, declared, unit=unit)
 
 
 def _add_source(

@@ -1,12 +1,12 @@
 """Frames as sources: pandas, Polars, Arrow and all that narwhals reads, as Arrow tables.
 
 A column whose `kind` is declared has the type of that kind, whatever the frame holds; a value
-that cannot be read is missing. Any other column is converted by its type, and by what is
-declared about it, never by its values. So no value can change the schema or make reading fail.
-Categories become text, because their list is data. Columns of Python objects, of 128-bit
-integers and of nothing become text. Times of day, durations and nested columns cannot be
-queried and are left out. Timestamps are converted to microseconds; those that are too far away
-become NULL.
+that cannot be read is missing. Two privacy units never become one by that. Any other column is
+converted by its type, and by what is declared about it, never by its values. So no value can
+change the schema or make reading fail. Categories become text, because their list is data.
+Columns of Python objects, of 128-bit integers and of nothing become text. Times of day,
+durations and nested columns cannot be queried and are left out. Timestamps are converted to
+microseconds; those that are too far away become NULL.
 """
 
 import datetime
@@ -26,6 +26,7 @@ from deniable.engines.duckdb.column_kinds import (
     is_number,
     is_text,
     read_as,
+    read_identifiers,
     to_chunks,
     to_microseconds,
 )
@@ -56,7 +57,9 @@ def is_frame(source: object) -> bool:
     )
 
 
-def to_arrow(frame: Any, declared: Mapping[str, Column] | None = None) -> "pa.Table":
+def to_arrow(
+    frame: Any, declared: Mapping[str, Column] | None = None, *, unit: str | None = None
+) -> "pa.Table":
     """The frame as an Arrow table; no value in it can make an engine fail.
 
     >>> to_arrow(pa.table({"a": [1.5], "b": [[1, 2]]})).column_names
@@ -77,12 +80,16 @@ def to_arrow(frame: Any, declared: Mapping[str, Column] | None = None) -> "pa.Ta
             )
         column = columns.get(name.lower(), Column(name))
         kind = _declared_kind(column)
-        values = to_chunks(read(partial(read_values, kind=kind or "text")))
+        identifies = unit is not None and name.lower() == unit.lower()
+        objects = "text" if kind is None or identifies else kind
+        values = to_chunks(read(partial(read_values, kind=objects)))
         if (inferred or pa.types.is_null(values.type)) and not _fixes_type(column):
             chosen.append(name)
         if kind is not None and not can_read(values.type, kind):
             warn_unreadable(f"column {name!r}", kind)
-        converted = _convert(values, column, kind, inferred)
+        converted = _convert(
+            values, column, kind, inferred, read_identifiers if identifies else read_as
+        )
         if converted is not None:
             readable[name] = converted
     if not readable:
@@ -162,7 +169,13 @@ def _are_dates(keys: object) -> bool:
         return False
 
 
-def _convert(values: Any, column: Column, kind: FrameKind | None, inferred: bool) -> Any | None:
+def _convert(
+    values: Any,
+    column: Column,
+    kind: FrameKind | None,
+    inferred: bool,
+    read: Callable[[Any, FrameKind], Any],
+) -> Any | None:
     """A column in a type in which no value can make an engine fail; None to leave it out."""
     by_type = kind is None or not (
         column.has_declared_kind or (inferred and _fixes_type(column))
@@ -171,7 +184,7 @@ def _convert(values: Any, column: Column, kind: FrameKind | None, inferred: bool
         dates = kind == "text" and is_date(values.type) and _are_dates(column.keys)
         by_type = dates or (kind == "number" and is_number(values.type))
     safe = _to_safe_type(values) if by_type else None
-    return read_as(values, kind) if safe is None and kind is not None else safe
+    return read(values, kind) if safe is None and kind is not None else safe
 
 
 def _to_safe_type(column: Any) -> Any | None:

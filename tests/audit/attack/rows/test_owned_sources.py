@@ -67,6 +67,16 @@ def test_a_policy_needs_its_private_key(policy):
         read_owned(policy)
 
 
+def test_units_with_the_same_double_stay_apart(tmp_path):
+    file = tmp_path / "deniable.toml"
+    declared = 'unit = "id"\ncolumns.id = { kind = "integer" }\n'
+    file.write_text(f'[budget]\nepsilon = 1\n[tables.t]\nsource = "t.csv"\n{declared}')
+    (tmp_path / "t.csv").write_text(f"id,a\n{2**53},1\n{2**53 + 1},2\n")
+    with dp.open(str(file)):
+        pass
+    assert len({*read_owned(file).rows["id"].to_pylist()}) == 2
+
+
 def test_the_key_of_another_ledger_is_refused(policy):
     from deniable.ledger.stores.signing_keys import SigningKey
 

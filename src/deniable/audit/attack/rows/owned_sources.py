@@ -164,12 +164,15 @@ def _is_text(kind: Any) -> bool:
 
 
 def _cast(rows: "pa.Table", table: Table) -> "pa.Table":
-    """The rows in the kinds that the policy declares: all columns of a CSV file are text."""
+    """The rows in the kinds that the policy declares: all columns of a CSV file are text. Units
+    stay text, because two large integers may have the same double."""
     from deniable.engines.duckdb.public_rows import query_rows
 
     selected = [
         f"TRY_CAST({quote_name(name)} AS {_TYPES[kind]}) AS {quote_name(name)}"
-        if (kind := table.columns[name].kind) in _TYPES and _is_text(field.type)
+        if (kind := table.columns[name].kind) in _TYPES
+        and _is_text(field.type)
+        and name != table.unit
         else quote_name(name)
         for name, field in ((field.name, field) for field in rows.schema)
     ]
