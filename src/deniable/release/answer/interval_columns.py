@@ -33,10 +33,11 @@ def interval_table(answer: Answer, units: Mapping[str, str]) -> "pa.Table":
         if name not in answer.margins:
             continue
         margin = answer.table[answer.margins[name]]
+        beside = {end: answer.table[end] for end in answer.ends.get(name, ())}
         if name in units:
-            shown[_unused(f"{name}_margin_{units[name]}", used)] = margin
-        if name in answer.ends or name in units:
-            shown |= {end: answer.table[end] for end in answer.ends.get(name, ())}
+            beside = {_unused(f"{name}_margin_{units[name]}", used): margin} | beside
+        if beside:
+            shown |= beside
             continue
         for end, sign in (("low", -1), ("high", 1)):
             ends = [
