@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from deniable.engines.duckdb.engine import DuckDB
-from deniable.mechanisms import Gaussian, PermuteAndFlip, Quantiles
+from deniable.mechanisms import Gaussian, PermuteAndFlip, QuantileIntervals, Quantiles
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
 from tests.query.pairs import CODES, MAX_GROUPS, MAX_ROWS, WARDS, pairs
@@ -98,7 +98,7 @@ def distance(one, moved, pairs_):
     )
     if not hasattr(one, "changes"):  # a block with noise: L1
         return added + removed
-    if isinstance(one.mechanism, Quantiles):
+    if isinstance(one.mechanism, Quantiles | QuantileIntervals):
         alone = one.mechanism.neighbors == "replace"  # one row for another is one step
         return np.maximum(added, removed) if alone else added + removed
     # A step of a choice: all counts of a group move one way, none by more than `sensitivity`.

@@ -115,7 +115,7 @@ def look_up_keys(
         elif isinstance(key, exp.Column) and not key.table:
             name = key.name.lower()
             meant = aliases.get(name, key)
-            # An alias of an aggregate is no key, and nobody groups by the same thing twice.
+            # An aggregate cannot be a key, and nobody groups by the same thing twice.
             column = name in columns or meant in listed or meant.find(exp.AggFunc)
             keys.append((key, key if column else meant))
         else:
