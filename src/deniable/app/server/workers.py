@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
@@ -23,7 +24,8 @@ from deniable.app.server.serving import ServerPlace, bind, serve_on
 from deniable.errors import DeniableError, ServerUnavailable
 
 READY = "ready"
-_SOON = 5.0  # seconds; a worker that ends sooner has a fault that will not pass by itself
+_SOON = 5.0  # seconds; workers that end sooner, one after the other, have a fault that stays
+_MOST_SOON = 10
 
 
 def serve_workers(
@@ -44,6 +46,7 @@ class _Workers:
     ) -> None:
         self._settings, self._place, self._bound = settings, place, bound
         self._ending = threading.Event()
+        self._ended_soon = 0  # workers, in a row
         self._running: dict[int, tuple[subprocess.Popen[str], float]] = {}
 
     def run(self, count: int, ready: Callable[[str], None]) -> None:
@@ -78,9 +81,9 @@ class _Workers:
             start_new_session=True,
         )
         assert started.stdin is not None
-        started.stdin.write(self._settings.to_json())
-        started.stdin.write("\n")
-        started.stdin.flush()
+        with suppress(BrokenPipeError):  # it was killed already: it will be replaced
+            started.stdin.write(f"{self._settings.to_json()}\n")
+            started.stdin.flush()
         self._running[started.pid] = started, time.monotonic()
         return started
 
@@ -89,8 +92,9 @@ class _Workers:
             if process.poll() is None:
                 continue
             del self._running[pid]
-            if process.returncode > 0 and time.monotonic() - begun < _SOON:
-                raise ServerUnavailable("A worker ended soon after its start.")
+            self._ended_soon += 1 if time.monotonic() - begun < _SOON else -self._ended_soon
+            if self._ended_soon > _MOST_SOON:
+                raise ServerUnavailable("Workers end soon after their start, again and again.")
             self._start()
 
     def _end_all(self) -> None:

@@ -83,17 +83,17 @@ def test_kills_cost_no_second_charge_and_give_no_second_outcome(tmp_path, size):
         calls = caller(url, file)
         for number in range(kills):
             told = COUNT | {"epsilon": number + 1, "question_id": f"q{number}"}
-            asker = threading.Thread(target=ask_through_kills, args=(calls, told))
+            asker = threading.Thread(target=ask_through_kills, args=(calls, told, process))
             asker.start()
             for _ in range(chance.randrange(4)):  # a moment that is hard to foresee
                 children_of(process.pid)
             kill_one(process, chance)
             asker.join()
-            first, again = (ask_through_kills(calls, told) for _ in range(2))
+            first, again = (ask_through_kills(calls, told, process) for _ in range(2))
             assert first == again
             charges = [
                 entry
-                for entry in ask_through_kills(calls, None)
+                for entry in ask_through_kills(calls, None, process)
                 if Fraction(entry["epsilon"]) == number + 1
             ]
             assert len(charges) <= 1
@@ -111,9 +111,10 @@ def kill_one(process, chance):
         os.kill(chance.choice(victims), signal.SIGKILL)
 
 
-def ask_through_kills(calls, told):
+def ask_through_kills(calls, told, process):
     """What a patient asker gets: asks again while the server is away."""
     while True:
+        assert process.poll() is None, "the server has ended"
         try:
             if told is None:
                 return calls.get("ledger/entries")
