@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from deniable.engines.duckdb import rows_worker
+from deniable.engines.duckdb import rows_process, rows_worker
 from deniable.engines.duckdb.rows_process import ROWS_PROCESS, RowsProcess, RowsRefused
 
 ROWS = {"t": pa.table({"x": [1, 2, 3], "name": ["a", "b", None]})}
@@ -168,4 +168,19 @@ def test_a_fork_has_a_process_of_its_own():
     assert process.pid is None
     assert len(process.query(ROWS, "SELECT x FROM t")) == 3
     assert process.pid not in (theirs, parent)
+    process.close()
+
+
+def test_an_interrupted_question_leaves_no_answer_to_the_next_one(monkeypatch):
+    process, receive = RowsProcess(), rows_process._receive
+    process.start()
+
+    def interrupt(pipe, clock):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rows_process, "_receive", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        process.query({}, "SELECT 'first' AS x")
+    monkeypatch.setattr(rows_process, "_receive", receive)
+    assert process.query({}, "SELECT 'second' AS x").to_pylist() == [{"x": "second"}]
     process.close()

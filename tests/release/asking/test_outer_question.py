@@ -194,3 +194,42 @@ def test_what_is_one_question_stays_one():
     each = "SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient"
     answer = data.sql(f"SELECT AVG(n) AS mean FROM ({each})", epsilon=1)
     assert not hasattr(answer, "inner")
+
+
+@pytest.mark.parametrize(
+    "selected",
+    [
+        "ward, n AS ward",  # two outputs of one name
+        "n * n AS v, n + 1 AS v",
+        "n AS _draw, n * n AS _row",  # names that the margins use
+        "ROUND(n, -(1)) AS tens",
+    ],
+)
+def test_an_answer_without_margins_is_still_handed_over(selected):
+    data = protect()
+    answer = data.sql(f"SELECT {selected}, SUM(n) OVER () AS s FROM ({INNER})", epsilon=1)
+    assert len(answer) == 3
+    assert data.remaining.epsilon == 999
+
+
+def test_two_outputs_of_one_name_have_no_margins():
+    answer = protect().sql(f"SELECT n * n AS v, n + 1 AS v FROM ({INNER})", epsilon=1)
+    assert answer.columns == ("v", "v_")
+    assert answer.answer.margins == {}
+
+
+@pytest.mark.parametrize("day", ["infinity", "-infinity", "290000-01-01"])
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP"])
+def test_dates_that_python_lacks_are_refused_before_the_charge(day, kind):
+    data = protect()
+    text = f"SELECT CAST('{day}' AS {kind}) AS d, SUM(n) OVER () AS s FROM ({INNER})"
+    with pytest.raises(dp.InvalidQuery):
+        data.sql(text, epsilon=1)
+    assert data.remaining.epsilon == 1000
+
+
+def test_dates_that_noise_moves_too_far_cost_the_sql_only():
+    text = f"SELECT DATE '2020-01-01' + CAST(n AS INT) * 5000 AS d FROM ({INNER})"
+    answer = protect().sql(text, epsilon=1)
+    assert answer.columns == ("ward", "n")
+    assert "years 1 to 9999" in answer.outer_notes[0]

@@ -101,3 +101,20 @@ def test_a_margin_cannot_be_asked_for():
     data, _ = protect()
     with pytest.raises(dp.InvalidQuery):
         data.sql(ABOVE, margin=50)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # groups that are known for whole constants only
+        "SELECT LEAST(salary, (SELECT AVG(salary) FROM staff)) AS q, COUNT(*) AS n FROM staff "
+        "GROUP BY q",
+        # a constant that may be 0
+        "SELECT SUM(salary / (SELECT MIN(salary) FROM staff)) AS s FROM staff",
+    ],
+)
+def test_what_some_constants_make_impossible_is_refused_before_the_charge(text):
+    data, _ = protect(np.arange(-10, 11), bounds={"salary": (-10, 20)}, epsilon=3)
+    with pytest.raises(dp.InvalidQuery):
+        data.sql(text, epsilon=1)
+    assert data.remaining.epsilon == 3

@@ -79,6 +79,11 @@ class RowsProcess:
                     "the process that ran it ended: it needs more memory than the "
                     f"{rows_worker.MEMORY_BYTES >> 20} MB that it may have"
                 ) from None
+            except RowsRefused:
+                raise
+            except BaseException:  # its answer may still come: nobody else may read it
+                self._end()
+                raise
             finally:
                 sender.join()
 

@@ -199,6 +199,8 @@ class _Repeater:
         """How each output depends on noise; `unchanged` if columns may keep their margins."""
         found: dict[str, NoiseDependence] = {}
         for output in node.expressions:
+            if output.alias_or_name in found:
+                raise NotRepeatable  # two outputs of one name cannot be told apart
             own = reader.read(output.unalias())
             plain = unchanged and isinstance(output.unalias(), exp.Column)
             own = replace(own, own_margin=own.own_margin if plain else None)

@@ -15,6 +15,10 @@ from deniable.release.answer.answer_table import column_names
 
 _MOST_ROWS = 200
 _DAY = datetime.datetime(2026, 1, 1)
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_FIRST_DAY, _LAST_DAY = (
+    day.toordinal() - _EPOCH for day in (datetime.date.min, datetime.date.max)
+)
 
 
 def make_up_rows(plan: Plan) -> "pa.Table":
@@ -98,9 +102,11 @@ def _shown_column(column: "pa.ChunkedArray[Any]", name: str) -> "pa.ChunkedArray
     if types.is_floating(kind):
         return column.cast(pa.float64())
     if types.is_timestamp(kind):
-        return column.cast(pa.timestamp("s"), safe=False)
+        moments = column.cast(pa.timestamp("s"), safe=False)
+        return _within_years(moments, moments.cast(pa.int64()), 86_400, name)
     if types.is_date(kind):
-        return column.cast(pa.date32())
+        days = column.cast(pa.date32())
+        return _within_years(days, days.cast(pa.int32()), 1, name)
     if types.is_boolean(kind) or types.is_string(kind):
         return column
     if types.is_null(kind) or types.is_large_string(kind) or str(kind) == "string_view":
@@ -109,3 +115,15 @@ def _shown_column(column: "pa.ChunkedArray[Any]", name: str) -> "pa.ChunkedArray
         f"The column {name} of the answer is neither a number nor text, a truth value, a date "
         "or a timestamp. CAST it to one of these."
     )
+
+
+def _within_years(
+    column: "pa.ChunkedArray[Any]", numbers: "pa.ChunkedArray[Any]", day: int, name: str
+) -> "pa.ChunkedArray[Any]":
+    """The dates, if all of them are in years that can be shown. DuckDB has others, too."""
+    ends = pc.min_max(numbers).as_py()
+    if ends["min"] is not None and not (
+        _FIRST_DAY * day <= ends["min"] and ends["max"] < (_LAST_DAY + 1) * day
+    ):
+        raise InvalidQuery(f"The column {name} has dates outside of the years 1 to 9999.")
+    return column

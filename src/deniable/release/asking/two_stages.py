@@ -3,7 +3,7 @@
 The constant is released first, cut to its public range; if it is not defined, the middle of
 the range stands for it. Then it takes the place of its sub-query, and the rest is answered.
 Both are steps of one run: the ledger is charged before the first is run. The second plan is
-made and checked beforehand, with the ends and the middle of the range in place of the constant.
+made and checked beforehand, with several numbers of the range in place of the constant.
 Later only this number changes, and the plan is checked again.
 """
 
@@ -59,9 +59,9 @@ def plan_stages(
     middles = {part: _middle(ranges[part]) for part in found}
     middle = session.plan(put_constants(text, middles), **own)
     own["delta"] = middle.delta
-    for end in (0, 1):
-        ends = {part: ranges[part][end] for part in found}
-        session.check(session.plan(put_constants(text, ends), **own))
+    for choose in (_low, _high, _nearest_to_zero, _with_all_digits):
+        chosen = put_constants(text, {part: choose(*ranges[part]) for part in found})
+        session.check(session.plan(chosen, **own))
     return StagedPlan(text, constants, middle, own)
 
 
@@ -73,6 +73,25 @@ def _public_range(plan: Plan) -> tuple[Fraction, Fraction]:
     if only.low is None or only.high is None:
         raise InvalidQuery(f"{only.about} has no public range, so it cannot be a constant.")
     return only.low, only.high
+
+
+def _low(low: Fraction, high: Fraction) -> Fraction:
+    return low
+
+
+def _high(low: Fraction, high: Fraction) -> Fraction:
+    return high
+
+
+def _nearest_to_zero(low: Fraction, high: Fraction) -> Fraction:
+    """A division by it may be impossible."""
+    return min(max(Fraction(0), low), high)
+
+
+def _with_all_digits(low: Fraction, high: Fraction) -> Fraction:
+    """As most released numbers are: groups of whole numbers may be impossible with it."""
+    inside = float(low + (high - low) * Fraction("0.381966011"))
+    return min(max(Fraction(f"{inside:.{_DIGITS}g}"), low), high)
 
 
 def _middle(ends: tuple[Fraction, Fraction]) -> Fraction:
