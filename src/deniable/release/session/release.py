@@ -34,6 +34,7 @@ class Release(ReleasedRows):
     its margin, and the low and the high end of its interval.
 
     >>> import deniable as dp
+    >>> import pyarrow as pa
     >>> ages = pa.table({"age": [34, 51, 29, 62] * 500})
     >>> people = dp.protect(ages, bounds={"age": (18, 90)}, epsilon=2)
     >>> answer = people.sql("SELECT COUNT(*) AS n FROM data", epsilon=1)
@@ -158,6 +159,7 @@ class Release(ReleasedRows):
         sampled share of the population, or one for each group; counts need it.
 
         >>> import deniable as dp
+        >>> import pyarrow as pa
         >>> rows = pa.table({"sick": [1, 0, 0, 0] * 500})
         >>> people = dp.protect(rows, bounds={"sick": (0, 1)}, epsilon=1)
         >>> text = "SELECT COUNT(sick) AS n, AVG(sick) AS share FROM data"
