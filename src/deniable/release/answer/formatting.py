@@ -157,7 +157,7 @@ def text_table(
 
     A table that is wider than `width` continues below, each part with the first column.
 
-    >>> print(text_table(["ward", "n", "m"], [["A", "5", "7"]], [False, True, True], 0, 10))
+    >>> print(text_table(["ward", "n", "m"], [["A", "5", "7"]], [False, True, True], 0, 9))
     ward  n
     ----  -
     A     5

@@ -96,7 +96,7 @@ class _Part:
         self.sources = self.redraw(1)
 
     def redraw(self, draws: int) -> dict[str, Redrawn]:
-        names = [name for name, _ in column_names(self.plan)]
+        names = [column.name for column in column_names(self.plan)]
         return redraw_errors(self.plan, names, self.values, self.margins, draws)
 
     def dependences(self) -> dict[str, NoiseDependence]:
@@ -141,7 +141,7 @@ class _Part:
         """The margin that was released; or one that holds for all rows together."""
         if confidence is None:
             return self.margins[name]
-        names = [shown for shown, _ in column_names(self.plan)]
+        names = [column.name for column in column_names(self.plan)]
         shape = form(self.plan.outputs[names.index(name)].node)
         if not isinstance(shape, LinearForm):
             return np.full(self.rows, np.inf)
@@ -279,7 +279,7 @@ def _floats(column: "pa.ChunkedArray[Any]") -> Floats:
 def _is_public(release: Release, column: str) -> bool:
     from deniable.query.plan.plan import Chosen, Feature, walk
 
-    names = [name for name, _ in column_names(release.plan)]
+    names = [column.name for column in column_names(release.plan)]
     node = release.plan.outputs[names.index(column)].node
     return not any(isinstance(inner, Feature | Chosen) for inner in walk(node))
 

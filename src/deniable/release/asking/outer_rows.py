@@ -25,7 +25,7 @@ def make_up_rows(plan: Plan) -> "pa.Table":
     lists = [_made_up_keys(key) for key in plan.keys]
     rows = list(islice(product(*lists), _MOST_ROWS))
     columns: dict[str, Any] = {}
-    for output, (name, _) in zip(plan.outputs, column_names(plan), strict=True):
+    for output, (name, *_) in zip(plan.outputs, column_names(plan), strict=True):
         if isinstance(output.node, KeyColumn):
             place = output.node.place
             columns[name] = _key_array(plan.keys[place], [row[place] for row in rows])
