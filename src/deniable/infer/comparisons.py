@@ -85,8 +85,8 @@ def ratio(
     >>> visits = dp.protect(rows, keys={"ward": ["A", "B"]}, epsilon=1)
     >>> counts = visits.sql("SELECT ward, COUNT(*) AS n FROM data GROUP BY ward", epsilon=1)
     >>> found = dp.infer.ratio(counts, "A", "B")
-    >>> found.low < 4 < found.high, found.sampling is None
-    (True, True)
+    >>> round(found.value), found.sampling is None
+    (4, True)
     """
     level = confidence_level(confidence)
     found = read(release, value, rows, sampling=sampling)

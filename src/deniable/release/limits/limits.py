@@ -20,7 +20,7 @@ class LimitsReport(MeasuredLimits):
     >>> found.recommended.groups
     2
     >>> share = found.choice(groups=1, rows=1).left_out  # truly 4500 of 7500 rows
-    >>> share.low < 0.6 < share.high
+    >>> 0.55 < share.value < 0.65
     True
     """
 
