@@ -25,8 +25,7 @@ def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
     select = select.copy()
     if not _needs_split(select) or select.find(exp.Star) in select.expressions:
         return None
-    group = select.args.get("group")
-    written = _keys(select, group)
+    written = _keys(select, select.args.get("group"))
     keys = [key for _, key in written]
     found = [
         node for node in own_aggregates(select) if not _is_inside(node, own_aggregates(select))
