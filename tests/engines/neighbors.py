@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import DeniableError, EngineFailed, Unsupported
-from deniable.mechanisms import Gaussian, Quantiles
+from deniable.mechanisms import Gaussian, QuantileIntervals, Quantiles
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
@@ -77,7 +77,7 @@ def choice_steps(choice, moved):
     """How many steps of a choice's mechanism these counts are apart."""
     added = sum(by for by in moved.values() if by > 0)
     removed = -sum(by for by in moved.values() if by < 0)
-    if isinstance(choice.mechanism, Quantiles):
+    if isinstance(choice.mechanism, Quantiles | QuantileIntervals):
         alone = choice.mechanism.neighbors == "replace"
         return max(added, removed) if alone else added + removed
     most = defaultdict(lambda: [0, 0])

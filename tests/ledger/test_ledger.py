@@ -37,8 +37,4 @@ def test_how_many_more_in_words():
         describe_how_many(count).split(" more")[0]
         for count in (2, 19, 20, 43, 99, 100, 437, 98765)
     ]
-    assert said == [
-        "2",
-        "19",
-        *(f"about {n}" for n in ("20", "40", "90", "100", "430", "98,000")),
-    ]
+    assert said == ["2", "19", "20", "43", "99", "100", "437", "about 98,000"]

@@ -40,7 +40,7 @@ def test_the_class_is_named(mechanism):
     [
         (lambda: Laplace(1), "takes named arguments only. Write Laplace(epsilon=...)."),
         (lambda: Laplace(epsilom=1), "no parameter `epsilom`. Did you mean `epsilon`?"),
-        (lambda: Gaussian(epsilon=1), "no parameter `epsilon`. Use Gaussian.calibrated()"),
+        (lambda: Gaussian(epsilom=1), "no parameter `epsilom`. Did you mean `epsilon`?"),
         (lambda: Quantiles(0.5), "Quantiles() needs `bounds` and `neighbors`."),
         (lambda: Quantiles(0.5, 1), "only `quantiles` without a name"),
         (lambda: Quantiles(0.5, quantiles=0.5), "`quantiles` twice"),
@@ -100,6 +100,7 @@ def test_the_signature_stays_visible():
     assert list(inspect.signature(Laplace).parameters) == [
         "epsilon",
         "odds",
+        "scale",
         "sensitivity",
         "step",
     ]
