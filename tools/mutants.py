@@ -207,17 +207,26 @@ def verdict(mutant: Mutant, copy: Path) -> str:
         changed = mutant.apply(text)
     except Gone:
         return "GONE"  # what it changes is written otherwise now: bring the table up to date
-    file.write_text(changed, encoding="utf-8")
+    _write(file, changed)
     try:
         return "caught" if run_tests(copy, [mutant.test]) == FAILED else "SURVIVED"
     finally:
-        file.write_text(text, encoding="utf-8")
+        _write(file, text)
+
+
+def _write(file: Path, text: str) -> None:
+    """Writes a source file with a time that no compiled code of it was made at."""
+    after = file.stat().st_mtime + 2  # compiled code remembers whole seconds
+    file.write_text(text, encoding="utf-8")
+    os.utime(file, (after, after))
 
 
 def run_tests(copy: Path, tests: Sequence[str], longest: int | None = LONGEST) -> int:
     """What pytest returns for some tests of a copy, which it runs with that copy's code."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    environment = os.environ | {"PYTHONPATH": str(copy / "src")}
+    environment = os.environ | {"PYTHONPATH": str(copy / "src"), "OPENBLAS_NUM_THREADS": "1"}
+    # Compiled code is kept, whatever the machine says: each mutant changes one file.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         done = subprocess.run(
             command,
