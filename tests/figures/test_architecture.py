@@ -17,7 +17,7 @@ def test_the_documentation_shows_the_picture_that_is_drawn(tmp_path):
     drawn = save(architecture.ways(), tmp_path / "architecture.svg").read_text(encoding="utf-8")
     for box in (*architecture.QUERY, *architecture.SURVEY):
         assert all(line in drawn for line in [box.room, *box.title.split("\n")])
-    shown = (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8")
+    shown = (ROOT / "docs" / "pictures" / "architecture.svg").read_text(encoding="utf-8")
     assert texts(shown) == texts(drawn)
 
 

@@ -12,6 +12,7 @@ from deniable.figures import (
     architecture,
     attacks,
     density,
+    examples,
     losses,
     price,
     quantiles,
@@ -24,6 +25,10 @@ from deniable.privacy import GaussianLoss, PureLoss
 
 FIGURES: Mapping[str, Callable[[], Figure]] = {
     "architecture": architecture.ways,
+    "answer": examples.answer,
+    "population": examples.population,
+    "copy": examples.copy,
+    "model": examples.model,
     "tradeoff": lambda: losses.tradeoff(
         {f"epsilon {epsilon}": PureLoss(epsilon) for epsilon in (0.5, 1, 3)}
     ),

@@ -12,7 +12,7 @@ from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse, parse_expression
 from deniable.query.planner.planner import plan
 
-DOCUMENTED = re.findall(r"\b[A-Z][A-Z_0-9]+\b", Path("docs/sql.md").read_text())
+DOCUMENTED = re.findall(r"\b[A-Z][A-Z_0-9]+\b", Path("docs/reference/sql.md").read_text())
 OURS = ["CLAMP", "CLIPPED", "COUNT", "COUNT_IF", "HISTOGRAM", "IFNULL", "TOP_K", "VAR_MAP"]
 NAMES = sorted({*DOCUMENTED, *OURS})
 OTHERS = sorted({*DuckDB.Parser.FUNCTIONS, *DuckDB.Parser.FUNCTION_PARSERS} - {*NAMES})

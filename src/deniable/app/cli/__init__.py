@@ -33,6 +33,7 @@ from deniable.app.cli.commands import (
 )
 from deniable.app.cli.learning import model_commands
 from deniable.app.cli.serving import access, publish_releases, serve, user
+from deniable.app.cli.show_errors import show_errors
 from deniable.app.cli.streams import watch
 from deniable.app.cli.surveys import (
     invite_people,
@@ -68,6 +69,7 @@ app.command()(check.check)
 app.command()(publish.copy)
 app.command()(publish.crosstabs)
 app.command()(demo.demo)
+app.command("errors")(show_errors)
 # A question may begin with a minus sign, such as the comment "-- by ward".
 app.command(context_settings={"ignore_unknown_options": True})(explain.explain)
 app.command()(init.init)
@@ -173,8 +175,15 @@ def report_error(problem: Exception, words: Sequence[str]) -> int:
     )
     line = printable(" ".join(message.split()))
     end = "" if line.endswith((".", "?", "!")) else "."
-    print(f"{command}: {line}{end} See {command} --help", file=sys.stderr)
-    return exit_status(problem)
+    status = exit_status(problem)
+    # Other words would not help against an empty budget, a broken ledger or a failed engine.
+    help_ = (
+        f"{command} --help"
+        if status == STATUS_USAGE
+        else f"deniable errors {type(problem).__name__}"
+    )
+    print(f"{command}: {line}{end} See {help_}", file=sys.stderr)
+    return status
 
 
 def write_as_options(message: str) -> str:

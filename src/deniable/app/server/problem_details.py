@@ -5,7 +5,6 @@ starts it may quote the question and the policy, which the asker knows. After th
 sentence with a reference number. Nothing else of a request is repeated.
 """
 
-import re
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -13,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from deniable import errors
+from deniable.app.web.error_pages import error_pages, page_name
 from deniable.app.web.survey.html_elements import element
 from deniable.errors import DeniableError
 
@@ -68,23 +68,13 @@ def write_problem(
     )
 
 
-def page_name(error: str) -> str:
-    """The name of an error's page.
-
-    >>> page_name("BudgetExhausted")
-    'budget-exhausted'
-    """
-    return re.sub("(?<!^)(?=[A-Z])", "-", error).lower()
-
-
-def problem_pages() -> dict[str, tuple[str, str]]:
-    """All problems, by the names of their pages: a title and what it means."""
-    ours = {
-        page_name(name): (name, " ".join((kind.__doc__ or "").split()))
-        for name, kind in vars(errors).items()
-        if isinstance(kind, type) and issubclass(kind, DeniableError)
+def problem_pages() -> dict[str, tuple[str, ...]]:
+    """All problems, by the names of their pages: a title and paragraphs that explain it."""
+    ours: dict[str, tuple[str, ...]] = {
+        name: (page.title, page.meaning, f"Cause: {page.cause}", f"Remedy: {page.remedy}")
+        for name, page in error_pages().items()
     }
-    http = {
+    http: dict[str, tuple[str, ...]] = {
         name: (name.replace("-", " ").capitalize(), words) for name, words in _HTTP.values()
     }
     http[LOGIN_REFUSED[0]] = ("Login refused", LOGIN_REFUSED[1])
@@ -95,9 +85,9 @@ def problem_pages() -> dict[str, tuple[str, str]]:
 
 def show_problem(_: Request, name: str) -> Response:
     """The page of one problem."""
-    title, words = problem_pages().get(name, ("", ""))
+    title, *paragraphs = problem_pages().get(name, ("",))
     if not title:
         raise HTTPException(404)
-    body = element("h1", title) + element("p", words)
+    body = element("h1", title) + "".join(element("p", words) for words in paragraphs)
     head = '<!doctype html><html lang="en"><meta charset="utf-8">'
     return HTMLResponse(f"{head}{element('title', title)}{body}</html>")

@@ -44,7 +44,7 @@ def unknown_function(name: str) -> InvalidQuery:
     """The refusal of a function that is not known, with the nearest one that is.
 
     >>> print(unknown_function("averag"))
-    There is no function AVERAG. Did you mean `AVG`? docs/sql.md lists all functions.
+    There is no function AVERAG. Did you mean `AVG`? docs/reference/sql.md lists all functions.
     """
     if name.lower() in CLOCK:
         return InvalidQuery(
@@ -52,7 +52,8 @@ def unknown_function(name: str) -> InvalidQuery:
             "value itself, as in DATE '2026-01-31'."
         )
     hint = _INSTEAD.get(name.lower()) or _nearest(name)
-    parts = (f"There is no function {name.upper()}.", hint, "docs/sql.md lists all functions.")
+    where = "docs/reference/sql.md lists all functions."
+    parts = (f"There is no function {name.upper()}.", hint, where)
     return InvalidQuery(" ".join(part for part in parts if part))
 
 

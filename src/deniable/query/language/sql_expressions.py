@@ -129,8 +129,8 @@ class ExpressionReader:
             if isinstance(node, exp.Func):
                 raise unknown_function(node.meta.get("written") or node.sql_name())
             raise InvalidQuery(
-                f"{quote_sql(node)} is not supported. docs/sql.md lists what is, and what to "
-                "write instead."
+                f"{quote_sql(node)} is not supported. docs/reference/sql.md lists what is, and "
+                "what to write instead."
             )
         return special(self, node)
 

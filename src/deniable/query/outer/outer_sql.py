@@ -102,7 +102,7 @@ def _not_listed(node: exp.Expr) -> InvalidQuery:
     return InvalidQuery(
         f"{quote_sql(node)} is not supported over released rows. Write SELECT ... FROM "
         "(SELECT keys, aggregates FROM ... GROUP BY keys) with joins, windows, CASE and the "
-        "functions in docs/sql.md."
+        "functions in docs/reference/sql.md."
     )
 
 

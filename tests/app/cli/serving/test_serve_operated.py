@@ -21,7 +21,7 @@ from cryptography.x509.oid import NameOID
 from tools.system import find
 
 ROOT = Path(__file__).parents[4]
-PAGE = ROOT / "docs" / "operate.md"
+PAGE = ROOT / "docs" / "how-to" / "operate.md"
 FENCE = re.compile(r"^```sh ?(?P<kind>\w*)\n(?P<code>.*?)^```", re.DOTALL | re.MULTILINE)
 HOST = "stats.clinic.example"
 QUESTION = {"sql": "SELECT COUNT(*) AS canary FROM visits", "epsilon": "1/2"}

@@ -83,7 +83,7 @@ def describe_malformed_lines(source: str) -> str:
     return str(found) if found.count else ""
 
 
-HOW_TO_CORRECT = "Correct it first. docs/scale.md says how CSV files are read."
+HOW_TO_CORRECT = "Correct it first. docs/how-to/scale.md says how CSV files are read."
 MARK_LINE = '= "FILL IN"'
 
 
