@@ -103,10 +103,8 @@ def _literal(node: exp.Literal, scope: RowScope) -> Value:
     require(isfinite(float(node.this)), "A number is not finite.")
     number = int(node.this) if node.this.isdigit() else Fraction(node.this)
     bits = max(8, 1 << int(number).bit_length().bit_length())
-    if isinstance(number, Fraction) or bits > 128:
-        return Value("decimal", number, number, null=False, different=1)
-    by = RowSum.constant(number)
-    return Value("int", number, number, bits, null=False, different=1, polynomial=by)
+    kind = "int" if node.this.isdigit() and bits <= 128 else "decimal"
+    return Value(kind, number, number, bits, False, 1, polynomial=RowSum.constant(number))
 
 
 def _negative(node: exp.Neg, scope: RowScope) -> Value:
@@ -186,9 +184,8 @@ def _cast(node: exp.Cast, scope: RowScope) -> Value:
     row if it is no moment of the calendar."""
     to, value = type_of(only(node, "this", "to")), scope.value(node.this)
     if to == "DOUBLE" and value.kind in ("int", "decimal"):
-        return double(value.low, value.high, value)._replace(
-            zeros=value.zeros, different=value.different
-        )
+        made = double(value.low, value.high, value)
+        return made._replace(zeros=value.zeros, different=value.different)
     if to == "TIMESTAMPNTZ":
         moment = require(_moment(text_of(bare(node.this)) or ""), "A text is not a moment.")
         return Value("time", moment, moment, null=False, different=1)
@@ -243,12 +240,8 @@ def _case(node: exp.Case, scope: RowScope) -> Value:
     return hull([*values, NULL if default is None else scope.value(default)])
 
 
-_OPPOSITE: dict[type[Node], type[Node]] = {
-    exp.GT: exp.LTE,
-    exp.GTE: exp.LT,
-    exp.LT: exp.GTE,
-    exp.LTE: exp.GT,
-}
+_PAIRS: Any = ((exp.GT, exp.LTE), (exp.GTE, exp.LT))
+_OPPOSITE: dict[type[Node], type[Node]] = dict([*_PAIRS, *(pair[::-1] for pair in _PAIRS)])
 # What says something about a value: where it does not hold, and where it holds.
 _TOLD = ((exp.EQ, exp.Is, *_OPPOSITE), (exp.EQ, exp.In, exp.Between, *_OPPOSITE))
 _ENDS: dict[type[Node], Any] = {exp.Between: [(exp.GTE, "low"), (exp.LTE, "high")]}
@@ -319,8 +312,9 @@ EXPRESSIONS: Rules = {
     exp.Neg: _negative,
     **dict.fromkeys(_APPLY, _arithmetic),
     **dict.fromkeys((exp.Div, exp.Mod), _division),
-    **dict.fromkeys((exp.EQ, exp.NEQ, *_OPPOSITE, exp.NullSafeNEQ), _comparison),
-    **dict.fromkeys((exp.In, exp.Between), _comparison),
+    **dict.fromkeys(
+        (exp.EQ, exp.NEQ, exp.NullSafeNEQ, *_OPPOSITE, *_ENDS, exp.In), _comparison
+    ),
     **dict.fromkeys((exp.And, exp.Or, exp.Not), _logic),
     exp.Is: _is_null,
     exp.Cast: _cast,

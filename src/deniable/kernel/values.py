@@ -30,13 +30,13 @@ class Limit(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A column that is a sum over the rows that one GROUP BY put together.
+    """A column that is a sum over the rows that one GROUP BY put together: the last one, the
+    same for all columns of a relation, because joins and UNION ALL leave none of them.
 
     With `cut` m, it is that sum where there are at most m rows, and else the sum times m over
     the number of rows, rounded towards zero.
     """
 
-    group: int  # which GROUP BY
     rows: RowSum
     cut: int = 0
 
