@@ -160,6 +160,40 @@ def test_an_end_that_is_no_double_is_moved_outwards():
     assert huge.low <= float(2**60 + 1) < float(2**60 + 255) <= huge.high
 
 
+LARGE = (
+    "CASE WHEN n > 9223372036854775400 THEN 9223372036854775400 WHEN n < 0 THEN 0 ELSE n END"
+)
+NEAR = (
+    "CASE WHEN n > 1152921504606847231 THEN 1152921504606847231 WHEN n < 1152921504606846976 "
+    "THEN 1152921504606846976 ELSE n END"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"CAST(CASE WHEN b THEN {LARGE} ELSE y END AS BIGINT)",
+        f"CAST(COALESCE({LARGE}, y) AS BIGINT)",
+        f"CAST(LEAST({LARGE}, y) AS BIGINT)",
+    ],
+)
+def test_a_whole_number_beside_a_double_is_rounded_and_may_no_longer_fit(text):
+    """2**63 - 408 becomes 2**63, and the cast would fail for that row."""
+    with pytest.raises(PlanRefused, match="overflow"):
+        value_of(text)
+
+
+@pytest.mark.parametrize("text", ["({0}) - CAST(1152921504606846976 AS DOUBLE)", "({0}) / {1}"])
+def test_a_whole_number_beside_a_double_is_rounded_before_the_rest(text):
+    """2**60 + 255 becomes 2**60 + 256, so a difference of 255 becomes one of 256."""
+    tenth = "CAST(1152921504606846976 AS DOUBLE)"
+    found = value_of(text.format(NEAR, tenth))
+    with duckdb.connect() as engine:
+        engine.execute("CREATE TABLE t AS SELECT 1152921504606847231::BIGINT AS n")
+        told = engine.sql(f"SELECT {text.format(NEAR, tenth)} FROM t").fetchall()[0][0]
+    assert found.low <= Fraction(told) <= found.high
+
+
 def test_a_condition_says_what_is_not_null():
     assert value_of("CASE WHEN x IS NULL THEN 1 ELSE x END").null is False
     assert value_of("CASE WHEN x IS NULL THEN x ELSE 1 END").null is True

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from deniable.errors import PlanRefused
-from deniable.kernel.polynomials import RowSum, Vectors, vectors
+from deniable.kernel.polynomials import RowSum, products
 from deniable.kernel.verdict import check_plan
 from deniable.query.planner.step_plans import StepPlanner
 from deniable.query.statements.row_integers import Plus, Ref, Times, Whole
@@ -95,9 +95,9 @@ def test_products_that_are_not_all_pairs_may_point_against_each_other():
 
 def test_the_vectors_of_rows():
     x, y = RowSum.variable("x", -2, 3), RowSum.variable("y", 1, 2)
-    assert vectors([x, y]) == Vectors(13, 5)  # -6 from x, 1 from y
-    assert vectors([x * x, x * y, y * x, y * y]).against == 0
-    assert vectors([x * x, x * y, y * y]).against > 0
-    assert vectors([x * x, x * y, x * y, y * y, x * y + x * y]).against > 0
-    assert vectors([x.present(["x"])]) is None  # it may be NULL
-    assert vectors([RowSum({}, test=("x", 0, 4))]) is None
+    assert products([x, y]) == (13, 5)  # -6 from x, 1 from y
+    assert products([x * x, x * y, y * x, y * y])[1] == 0
+    assert products([x * x, x * y, y * y])[1] > 0
+    assert products([x * x, x * y, x * y, y * y, x * y + x * y])[1] > 0
+    assert products([x.present(["x"])]) is None  # it may be NULL
+    assert products([RowSum({}, test=("x", 0, 4))]) is None

@@ -124,6 +124,7 @@ class Experiment:
     def _check(self) -> None:
         """Refuses before the charge what could not be reported after it."""
         plan = self.session.plan(self.question, epsilon=self.each_epsilon)
+        self.session.check(plan)
         refuse_several_rows(plan)
         keys = plan.keys[0].values
         if keys is None or len(keys) < 2:

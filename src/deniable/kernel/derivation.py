@@ -4,8 +4,8 @@ Whatever no rule covers is refused: LIMIT, ORDER BY, QUALIFY, samples, recursive
 joins, windows with frames, and every function and aggregate that is not listed.
 """
 
-import itertools
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -16,10 +16,12 @@ from deniable.kernel.facts import Facts, folded
 from deniable.kernel.functions import cut, spread_places, substitute
 from deniable.kernel.reading import Node, bare, conditions, match, no_rule, only, require
 from deniable.kernel.relations import Relation, unite
-from deniable.kernel.sources import PartRule
 from deniable.kernel.values import Form, Limit, Names, Value, integer
 
 _SELECT = ("expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
+_NUMBER = re.compile(
+    r'SELECT ROW_NUMBER\(\) OVER \(\)( \* (\d+) \+ (\d+))? AS "(\w+)", \* FROM '
+)
 Tables = Mapping[str, Relation]
 
 
@@ -30,14 +32,13 @@ class Derivation:
 
     facts: Facts
     keys: tuple[tuple[str, int] | None, ...] = ()
-    part: PartRule | None = None
+    part: sources.PartRule | None = None
     read: set[str] = field(default_factory=set)  # the private tables
     numbered: set[str] = field(default_factory=set)  # the tables whose rows are numbered
-    groups: Iterator[int] = field(default_factory=itertools.count)  # names for GROUP BY
 
     def relation(self, node: Node, tables: Tables) -> Relation:
         """What stands in FROM, without its alias; an alias that renames columns has no rule."""
-        if isinstance(node, exp.Table | exp.Subquery) and node.args.get("alias") is not None:
+        if node.args.get("alias") is not None:
             only(node.args["alias"], "this")
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             name = folded(only(only(node, "this", "alias").this, "this", "quoted").this)
@@ -58,14 +59,15 @@ class Derivation:
         if table is None:
             kind, size = require(sizes.get(name), f"It reads an unknown table: {name}")
             return Relation({"key": Value(f"keys {kind}", different=size)}, None, size)
-        outside = self.part is not None and self.part.table == table
-        require(not outside, "A table is read outside of its part.")
+        inside = self.part is None or self.part.table != table
+        require(inside, "A table is read outside of its part.")
         self.read |= set() if table.public else {folded(table.name)}
         return sources.scan(table)
 
     def _with(self, node: Node | None, tables: Tables) -> Tables:
         """WITH ... AS MATERIALIZED (SELECT ROW_NUMBER() OVER () AS n, * FROM table): each row
-        of a table of single rows, or of a part of it, gets a number.
+        of a table of single rows, or of a part of it, gets a number. With several tables, the
+        numbers are n * factor + place with place < factor.
 
         Proof. The numbers differ, so a number stands for a row wherever it is read; it is made
         once, so a row has one number. Which number depends on other rows: so it may only be
@@ -73,15 +75,20 @@ class Derivation:
         """
         found = dict(tables)
         for one in [] if node is None else only(node, "expressions").expressions:
-            inner = only(one, "alias", "this", "materialized").this
+            inner = only(
+                only(one, "alias", "this", "materialized").this, "expressions", "from_"
+            )
             name = folded(only(one.args["alias"], "this").name)
-            source = only(only(inner, "expressions", "from_").args["from_"], "this").this
+            source = only(inner.args["from_"], "this").this
             used = {folded(table.name) for table in source.find_all(exp.Table)}
             hides = name in found or self.facts.find(name) is not None or used & self.numbered
             fine = not hides and one.args.get("materialized")
             require(fine, "WITH hides a table, is made twice, or is not materialized.")
             self.numbered |= used
-            found[name] = sources.number_rows(name, inner, self.relation(source, {}))
+            made = require(_NUMBER.match(inner.sql("duckdb")), "WITH makes no row numbers.")
+            numbers = (name, int(made[2] or 1), int(made[3] or 0))
+            rows = self.relation(source, {})
+            found[name] = sources.number_rows(folded(made[4]), numbers, rows)
         return found
 
     def _source(self, node: exp.Select, tables: Tables) -> Relation:
@@ -103,12 +110,13 @@ class Derivation:
         part may read that table; it reads nothing else."""
         if self.part is not None and self.part.restricts(node):
             return replace(self, part=None)._select(node, tables)
-        rows, distinct = self.filtered(node, tables), node.args.get("distinct")
+        rows, having = self.filtered(node, tables), conditions(node.args.get("having"))
+        distinct = node.args.get("distinct")
         if node.args.get("group") is not None or _aggregates(node):
             require(distinct is None, "DISTINCT stands beside groups.")
-            return self._grouped(node, rows)
-        require(node.args.get("having") is None, "HAVING stands where there are no groups.")
-        made = self.made(node, rows, sources.scope_of(rows))
+            return self._grouped(node, rows, having)
+        require(not having, "HAVING stands where there are no groups.")
+        made = self.made(node, rows)
         return made if distinct is None else _distinct(made, only(distinct))
 
     def filtered(self, node: exp.Select, tables: Tables) -> Relation:
@@ -136,52 +144,50 @@ class Derivation:
         if other.owner is None:
             # Others would be cast, and the cast could fail.
             listed = value.kind == f"keys {rows.columns[name].kind}" and not rows.numbered
-            require(
-                listed and not more, "IN looks at another list than declared keys of its kind."
-            )
+            require(listed and not more, "IN looks at another list than keys of its kind.")
             return rows.with_column(name, rows.columns[name].limited_to(value.different))
         own = other.owner.unit is not None and rows.owner == other.owner and not more
         same = own and name in rows.units and key in other.units
         require(same, "IN looks at rows of other units.")
         return rows._replace(known=True)
 
-    def made(self, node: exp.Select, rows: Relation, scope: RowScope) -> Relation:
-        """The outputs of a SELECT: columns computed from one row or group, window numbers, and
-        the unit under any name."""
+    def made(self, node: exp.Select, rows: Relation, keys: Names | None = None) -> Relation:
+        """The outputs of a SELECT: columns computed from one row, or from one group with these
+        keys and then each with the sum over rows that it is; window numbers; and the unit under
+        any name."""
         outputs = sources.outputs(node, rows)
         if any(isinstance(part.this, exp.RowNumber) for part in outputs.values()):
             rows = rows.interchanged()
-            scope = scope._replace(rows=rows)
-        columns, units, images = dict[str, Value](), set[str](), dict[str, str]()
-        spread: tuple[str, int] | None = None
+        scope = sources.scope_of(rows) if keys is None else _groups_of(rows, keys)
+        named = [(rows.name(p), n) for n, p in outputs.items() if isinstance(p, exp.Column)]
+        columns, units, images = dict[str, Value](), set[str](), dict(reversed(named))
+        spread = dict[str, int]()
         for name, part in outputs.items():
             source = sources.unit_in(part, rows)
-            if isinstance(part, exp.Column):
-                images.setdefault(rows.name(part), name)
             if source is not None:
                 require(source in scope.rows.columns, "The unit is not a key of the groups.")
                 units.add(name)
-                columns[name] = rows.columns[source].renamed(name).interchanged()
+                value = rows.columns[source].interchanged()
             elif type(part) is exp.Explode:  # others drop or add rows, or a column
-                require(spread is None, "Rows are spread over places twice.")
-                value, times = spread_places(part, scope)
-                columns[name], spread = value.renamed(name), (name, times)
-            elif isinstance(part, exp.Window) and scope.inner is None:
-                columns[name] = _window(part, rows).renamed(name)
+                value, spread[name] = spread_places(part, scope)
+            elif isinstance(part, exp.Window) and keys is None:
+                value = _window(part, rows)
             else:
                 value = cut(part, scope) or scope.value(part)
-                columns[name] = value if scope.inner else value.renamed(name)
-        for name, value in columns.items():
-            if value.rank is not None:
-                columns[name] = value._replace(rank=value.rank.renamed(images))
+            if keys is not None:
+                held = substitute(value, scope.sums)
+                value = value._replace(rank=None, form=None if held is None else Form(held))
+            rank = value.rank and value.rank.renamed(images)
+            columns[name] = value._replace(rank=rank).renamed(name)
         cast = any(isinstance(outputs[name], exp.TryCast) for name in units)
         # A cast may make a unit NULL in one of its columns.
         require(not cast or len(units) == 1, "A unit is cast, and also kept as it is.")
+        require(len(spread) < 2, "Rows are spread over places twice.")
         known, limits = rows.known and not cast, rows.carried(images)
         made = Relation(columns, rows.owner, rows.rows, frozenset(units), known, limits)
-        return made if spread is None else made.spread(*spread)
+        return made.spread(*spread.popitem()) if spread else made
 
-    def _grouped(self, node: exp.Select, rows: Relation) -> Relation:
+    def _grouped(self, node: exp.Select, rows: Relation, having: list[Node]) -> Relation:
         """GROUP BY the unit and columns, or any GROUP BY of public rows.
 
         Proof. A group holds rows of one unit, so it is computed from that unit's rows. For each
@@ -189,20 +195,9 @@ class Derivation:
         """
         keys = sources.group_names(node, rows)
         require(rows.owner is None or keys & rows.units, "GROUP BY mixes rows of units.")
-        for condition in conditions(node.args.get("having")):
+        for condition in having:
             _groups_of(rows, keys).boolean(condition)
-        return self.summed(node, rows.limited(Limit("rows", keys)), keys)
-
-    def summed(self, node: exp.Select, rows: Relation, keys: Names) -> Relation:
-        """The outputs of a SELECT with groups, each with the sum over rows that it is."""
-        scope, group = _groups_of(rows, keys), next(self.groups)
-        made = self.made(node, rows, scope)
-        columns = {}
-        for name, value in made.columns.items():
-            form = substitute(value, scope.sums)
-            held = None if form is None else Form(group, form)
-            columns[name] = value.renamed(name)._replace(rank=None, form=held)
-        return made._replace(columns=columns)
+        return self.made(node, rows.limited(Limit("rows", keys)), keys)
 
 
 def _groups_of(rows: Relation, keys: Names) -> RowScope:

@@ -18,12 +18,12 @@ from sqlglot import exp
 from deniable.kernel.polynomials import RowSum
 from deniable.kernel.reading import Node, bare, match, no_rule, only, operands, require
 from deniable.kernel.relations import Relation
-from deniable.kernel.values import BOOL, NULL, SIGNED, UNSURE, Value, double, hull, integer
+from deniable.kernel.values import BOOL, NULL, UNSURE, Value, as_double, double, hull, integer
 
 _BITS = {"INT": 32, "BIGINT": 64, "INT128": 128}
 _KINDS = {"DOUBLE": "double", "TEXT": "text", "BOOLEAN": "bool", "DATE": "date"}
 _KINDS |= {"TIMESTAMPNTZ": "time"}
-_MADE = {"DOUBLE": Value("double", zeros=SIGNED), "BOOLEAN": BOOL}
+_MADE = {"DOUBLE": double(-inf, inf, NULL), "BOOLEAN": BOOL}
 _STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 NUMBERS = {"int", "double", "null"}
 _RAW = {"raw wide", "raw number", "raw text", "raw boolean", "text", "null"}
@@ -103,10 +103,8 @@ def _literal(node: exp.Literal, scope: RowScope) -> Value:
     require(isfinite(float(node.this)), "A number is not finite.")
     number = int(node.this) if node.this.isdigit() else Fraction(node.this)
     bits = max(8, 1 << int(number).bit_length().bit_length())
-    if isinstance(number, Fraction) or bits > 128:
-        return Value("decimal", number, number, null=False, different=1)
-    by = RowSum.constant(number)
-    return Value("int", number, number, bits, null=False, different=1, polynomial=by)
+    kind = "int" if node.this.isdigit() and bits <= 128 else "decimal"
+    return Value(kind, number, number, bits, False, 1, polynomial=RowSum.constant(number))
 
 
 def _negative(node: exp.Neg, scope: RowScope) -> Value:
@@ -138,6 +136,8 @@ def _combined(kind: type[Node], a: Value, b: Value) -> Value:
     polynomials of the columns that their parts are polynomials of."""
     check_kinds([a, b], NUMBERS)
     apply, corners = _APPLY[kind], [-inf, inf]
+    if "double" in (a.kind, b.kind):
+        a, b = as_double(a), as_double(b)
     if a.bounded and b.bounded:
         corners = [apply(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
     if not a.kind == b.kind == "int":
@@ -154,6 +154,7 @@ def _division(node: exp.Binary, scope: RowScope) -> Value:
     check_kinds(values, NUMBERS)
     require("double" in (a.kind, b.kind), "Division of integers has no rule.")
     require(b.zeros != UNSURE, "A divisor may be 0 with either sign.")
+    a, b = as_double(a), as_double(b)
     known = isinstance(node, exp.Div) and a.bounded and b.bounded
     if not known or b.low <= 0 <= b.high:
         return double(-inf, inf, a, b)._replace(null=True)
@@ -186,9 +187,7 @@ def _cast(node: exp.Cast, scope: RowScope) -> Value:
     row if it is no moment of the calendar."""
     to, value = type_of(only(node, "this", "to")), scope.value(node.this)
     if to == "DOUBLE" and value.kind in ("int", "decimal"):
-        return double(value.low, value.high, value)._replace(
-            zeros=value.zeros, different=value.different
-        )
+        return as_double(value)
     if to == "TIMESTAMPNTZ":
         moment = require(_moment(text_of(bare(node.this)) or ""), "A text is not a moment.")
         return Value("time", moment, moment, null=False, different=1)
@@ -243,12 +242,8 @@ def _case(node: exp.Case, scope: RowScope) -> Value:
     return hull([*values, NULL if default is None else scope.value(default)])
 
 
-_OPPOSITE: dict[type[Node], type[Node]] = {
-    exp.GT: exp.LTE,
-    exp.GTE: exp.LT,
-    exp.LT: exp.GTE,
-    exp.LTE: exp.GT,
-}
+_PAIRS: Any = ((exp.GT, exp.LTE), (exp.GTE, exp.LT))
+_OPPOSITE: dict[type[Node], type[Node]] = dict([*_PAIRS, *(pair[::-1] for pair in _PAIRS)])
 # What says something about a value: where it does not hold, and where it holds.
 _TOLD = ((exp.EQ, exp.Is, *_OPPOSITE), (exp.EQ, exp.In, exp.Between, *_OPPOSITE))
 _ENDS: dict[type[Node], Any] = {exp.Between: [(exp.GTE, "low"), (exp.LTE, "high")]}
@@ -319,8 +314,9 @@ EXPRESSIONS: Rules = {
     exp.Neg: _negative,
     **dict.fromkeys(_APPLY, _arithmetic),
     **dict.fromkeys((exp.Div, exp.Mod), _division),
-    **dict.fromkeys((exp.EQ, exp.NEQ, *_OPPOSITE, exp.NullSafeNEQ), _comparison),
-    **dict.fromkeys((exp.In, exp.Between), _comparison),
+    **dict.fromkeys(
+        (exp.EQ, exp.NEQ, exp.NullSafeNEQ, *_OPPOSITE, *_ENDS, exp.In), _comparison
+    ),
     **dict.fromkeys((exp.And, exp.Or, exp.Not), _logic),
     exp.Is: _is_null,
     exp.Cast: _cast,

@@ -22,44 +22,38 @@ _CALENDAR = (10102000000, 99991230235959)  # the moments of the years 1 to 9999,
 _UNITS = {"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOW", "ISODOW", "DOY", "DAYOFWEEK"}
 _UNITS |= {"DAYOFYEAR", "HOUR", "MINUTE", "SECOND", "ISOYEAR"}
 _TEXT = {"text", "null"}
-_PLACE = {"int"}  # a position in a text: a constant of moderate size
-_EDGES = ("LEADING", "TRAILING")  # of TRIM
 _OF_NUMBERS = (exp.Floor, exp.Ceil, exp.Sqrt, exp.Exp, exp.Ln, exp.Log, exp.Sin, exp.Cos)
-_OF_TEXTS = (exp.Lower, exp.Upper, exp.Trim, exp.Reverse, exp.MD5)
+_OF_TEXTS = (exp.Lower, exp.Upper, exp.Trim, exp.Reverse, exp.MD5, exp.DPipe, exp.SplitPart)
 _TESTS = (exp.StartsWith, exp.EndsWith, exp.Contains, exp.Like, exp.ILike)
-_NUMBERS = {"this": NUMBERS, "expression": NUMBERS}
-_TEXTS = {"this": _TEXT, "expression": _TEXT, "substr": _TEXT, "position": set[str]()}
-_PLACES = {"this": _TEXT, "expression": _PLACE, "start": _PLACE, "length": _PLACE}
-_PIECE = {"this": _TEXT, "delimiter": _TEXT, "part_index": _PLACE}
+_CUTS = (exp.Left, exp.Right, exp.Substring)
+_ARGUMENTS = ("this", "expression", "substr", "delimiter", "position", "safe")
+_SIDES = (("expression", exp.Left), ("expression", exp.Right))
+_PLACES = ("start", "length", "part_index")  # positions in a text: constants of moderate size
 _ONE = RowSum.constant(1)
 
 # The kinds of the arguments of functions, and what these make. A function of numbers is NaN or
 # infinite where it is not defined.
-_SIGNATURES: dict[type[Node], tuple[Mapping[str, set[str]], Value]] = {
-    **dict.fromkeys(_OF_NUMBERS, (_NUMBERS, double(-inf, inf))),
-    exp.Sign: (_NUMBERS, integer(-1, 1, 8)),
-    **dict.fromkeys(_OF_TEXTS, (_TEXTS, Value("text"))),
-    **dict.fromkeys((exp.Left, exp.Right, exp.Substring), (_PLACES, Value("text"))),
-    exp.SplitPart: (_PIECE, Value("text")),
-    exp.DPipe: ({"this": _TEXT, "expression": _TEXT, "safe": set[str]()}, Value("text")),
-    **dict.fromkeys(_TESTS, (_TEXTS, BOOL)),
-    **dict.fromkeys((exp.Length, exp.StrPosition), (_TEXTS, integer(0, 1 << 40, 64))),
+_SIGNATURES: dict[type[Node], tuple[set[str], Value]] = {
+    **dict.fromkeys(_OF_NUMBERS, (NUMBERS, double(-inf, inf))),
+    exp.Sign: (NUMBERS, integer(-1, 1, 8)),
+    **dict.fromkeys((*_OF_TEXTS, *_CUTS), (_TEXT, Value("text"))),
+    **dict.fromkeys(_TESTS, (_TEXT, BOOL)),
+    **dict.fromkeys((exp.Length, exp.StrPosition), (_TEXT, integer(0, 1 << 40, 64))),
 }
 
 
 def _function(node: Node, scope: RowScope) -> Value:
-    """A function of the table: its arguments have the right types. It is determined up to the
-    sign of a zero if they are."""
+    """A function of the table: its arguments have the right types; others than expressions are
+    words, such as TRIM's LEADING. It is determined up to the sign of a zero if they are."""
     kinds, result = _SIGNATURES[type(node)]
     zeros = result.zeros
-    for name, part in only(node, *kinds).args.items():
-        if not part or part is True or part in _EDGES:
-            continue
-        value = scope.value(part)
-        check_kinds([value], kinds[name])
-        near = value.low == value.high and abs(value.low) <= _FARTHEST_PLACE
-        require(near or kinds[name] is not _PLACE, "A position in a text is no small constant.")
-        zeros = max(zeros, value.zeros) if zeros else 0
+    for name, part in only(node, *_ARGUMENTS, *_PLACES).args.items():
+        if isinstance(part, Node):
+            value, place = scope.value(part), name in _PLACES or (name, type(node)) in _SIDES
+            check_kinds([value], {"int"} if place else kinds)
+            near = value.low == value.high and abs(value.low) <= _FARTHEST_PLACE
+            require(near or not place, "A position in a text is no small constant.")
+            zeros = max(zeros, value.zeros) if zeros else 0
     return result._replace(null=True, zeros=zeros)
 
 
@@ -105,41 +99,33 @@ def _lookup(node: exp.Anonymous, scope: RowScope) -> Value:
     """
     require(node.this == "LIST_EXTRACT", f"No rule covers the function {str(node.this)[:40]}.")
     listed, at = only(node, "this", "expressions").expressions
-    entries = [_entry(one) for one in _elements(listed)]
-    place = scope.value(at)
-    check_kinds([place], _PLACE)
-    require(not place.null and 1 <= place.low <= place.high <= len(entries), "No such place.")
+    entries, place = _elements(listed, scope), scope.value(at)
+    constant = all(one.low == one.high for one in entries)
+    require(constant, "An entry of a list is not a whole number.")
+    inside = place.kind == "int" and not place.null and place.low >= 1
+    require(inside and place.high <= len(entries), "No such place.")
     found = entries[int(place.low) - 1 : int(place.high)]
-    return integer(min(found), max(found), 32)
+    return integer(min(one.low for one in found), max(one.high for one in found), 32)
 
 
-def _elements(node: Node) -> list[Node]:
-    """The elements of a list that is written down."""
+def _elements(node: Node, scope: RowScope) -> list[Value]:
+    """The elements of a list that is written down: integers in ranges."""
     require(isinstance(node, exp.Array), "A list is not written down in the statement.")
-    found: list[Node] = only(node, "expressions").expressions
-    return require(found, "A list is empty.")
-
-
-def _entry(node: Node) -> int:
-    """An entry of a constant list: a whole number, perhaps with a minus."""
-    value = node.this if isinstance(node, exp.Neg) else node
-    whole = isinstance(value, exp.Literal) and not value.is_string and value.this.isdigit()
-    require(whole, "An entry of a list is not a whole number.")
-    return -int(value.this) if value is not node else int(value.this)
+    found = [scope.value(one) for one in only(node, "expressions").expressions]
+    whole = all(one.kind == "int" and one.bounded and not one.null for one in found)
+    require(found and whole, "A list has elements that are no integers in a range.")
+    return found
 
 
 def spread_places(node: exp.Explode, scope: RowScope) -> tuple[Value, int]:
     """UNNEST([b, c, ...]): one row for each place of a row, and how many these are. They are
     integers whose ranges do not meet, so a row comes at most once to each."""
-    listed = only(node, "this").this
-    places = [scope.value(one) for one in _elements(listed)]
-    whole = all(one.kind == "int" and one.bounded and not one.null for one in places)
-    require(whole and scope.inner is None, "A place is not an integer in a range.")
+    require(scope.inner is None, "Groups are spread over places.")
+    places = _elements(only(node, "this").this, scope)
     ends = sorted((one.low, one.high) for one in places)
     apart = all(a[1] < b[0] for a, b in pairwise(ends))
     require(apart, "Two places of a row may be the same.")
-    bits = max(one.bits for one in places)
-    return integer(ends[0][0], ends[-1][1], bits), len(places)
+    return integer(ends[0][0], ends[-1][1], max(one.bits for one in places)), len(places)
 
 
 def _escape(node: exp.Escape, scope: RowScope) -> Value:
@@ -185,9 +171,7 @@ def _count(node: exp.Count, scope: RowScope) -> Value:
     if isinstance(argument, exp.Distinct):
         rows.value(*only(argument, "expressions").expressions)
         return result
-    if isinstance(argument, exp.Star):
-        return _named(result, _ONE, scope)
-    if not rows.value(argument).null:
+    if isinstance(argument, exp.Star) or not rows.value(argument).null:
         return _named(result, _ONE, scope)
     present = _ONE.present(_polynomial(argument, rows).boxes)
     return _named(result, replace(present, test=_test(argument, rows)), scope)
@@ -269,18 +253,16 @@ def cut(node: Node, scope: RowScope) -> Value | None:
     found = match(node, "CASE WHEN c > m THEN CAST(f AS INT128) * m // c ELSE f END")
     if not found or not isinstance(found["m"], exp.Literal):
         return None
-    forms = {name: value.form for name, value in scope.rows.columns.items() if value.form}
-    count, m = scope.value(found["c"]).form, scope.value(found["m"])
-    if count is None or count.rows != _ONE or count.cut or m.low < 1:
-        return None
-    same = {n: f.rows for n, f in forms.items() if (f.group, f.cut) == (count.group, 0)}
-    rows = substitute(scope.value(found["f"]), same)
-    if rows is None:
+    forms = [(name, value.form) for name, value in scope.rows.columns.items()]
+    sums = {name: form.rows for name, form in forms if form is not None and not form.cut}
+    count, m = substitute(scope.value(found["c"]), sums), scope.value(found["m"])
+    rows = substitute(scope.value(found["f"]), sums)
+    if count != _ONE or rows is None or m.low < 1:
         return None
     reach = joint([rows]).times(m.low)
     product = scope.value(bare(node.args["ifs"][0].args["true"]).this)  # which cannot overflow
     bounded = integer(reach.low, reach.high, product.bits)
-    return bounded._replace(null=True, form=Form(count.group, rows, m.low))
+    return bounded._replace(null=True, form=Form(rows, m.low))
 
 
 FUNCTIONS: Rules = {

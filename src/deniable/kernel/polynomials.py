@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain, combinations, product
-from math import comb
+from math import ceil, comb
 from typing import Any, NamedTuple, TypeAlias
 
 from deniable.errors import PlanRefused
+from deniable.privacy.neighbors import Neighbors
 
 Number: TypeAlias = int | Fraction
 Interval: TypeAlias = tuple[Any, Any]
@@ -46,9 +47,8 @@ class RowSum:
 
     def __add__(self, other: "RowSum") -> "RowSum":
         """The sum and another one over the same rows. A term keeps its presence."""
-        terms: Any = Counter(self.terms)
-        for key, factor in other.terms.items():
-            terms[key] += factor
+        keys = {**self.terms, **other.terms}
+        terms = {key: self.terms.get(key, 0) + other.terms.get(key, 0) for key in keys}
         kept = {key: factor for key, factor in terms.items() if factor}
         return RowSum(kept, {**self.boxes, **other.boxes})
 
@@ -68,6 +68,14 @@ class RowSum:
         """The same row value, where these columns are also not NULL."""
         more = frozenset(names)
         return RowSum({(own | more, m): by for (own, m), by in self.terms.items()}, self.boxes)
+
+
+class Limits(NamedTuple):
+    """How many groups one unit has, and how many rows in each, and in all of them together."""
+
+    groups: int
+    rows: int
+    whole: int | None = None  # None: not known
 
 
 class Joint(NamedTuple):
@@ -117,39 +125,60 @@ def joint(features: Iterable[RowSum]) -> Joint:
     return worst
 
 
-class Vectors(NamedTuple):
-    """What one row adds to several features, as a vector: the square of its norm is at most
-    `square`, and the inner product of two rows' vectors is at least -`against`."""
-
-    square: Number
-    against: Number
-
-
-def vectors(features: Iterable[RowSum]) -> Vectors | None:
-    """The vectors of rows in features of columns that are never NULL; None for others.
+def products(features: list[RowSum]) -> tuple[Number, Number] | None:
+    """Of features of columns that are never NULL: the square of the norm of one row's vector is
+    at most the first number, and the inner product of two rows' vectors at least minus the
+    second. None for other features.
 
     Proof. The square of the norm is the sum of the squares. An inner product is the sum of
     products of two numbers of one range, each at least the least product of two of its ends.
     If the features are all products of two out of some columns z, each ordered pair once, it is
     the sum of z_i z_j y_i y_j over all i and j, which is the square of the sum of z_i y_i.
     """
-    listed = list(features)
-    if any(one.test or not one.terms or any(p for p, _ in one.terms) for one in listed):
+    if any(one.test or not one.terms or any(p for p, _ in one.terms) for one in features):
         return None
-    ends = [bounds(_in_case([one], frozenset()), one.boxes) for one in listed]
-    square = sum(max(-low, high) ** 2 for low, high in ends)
-    products = [a * b if a < 0 < b else min(a * a, b * b) for a, b in ends]
-    return Vectors(square, 0 if _is_square(listed) else max(0, -sum(products)))
-
-
-def _is_square(features: list[RowSum]) -> bool:
-    """Whether the features are z_i z_j for all ordered pairs of some columns."""
-    if any(list(feature.terms.values()) != [1] for feature in features):
-        return False
+    ends = [bounds(_in_case([one], frozenset()), one.boxes) for one in features]
+    least = sum(a * b if a < 0 < b else min(a * a, b * b) for a, b in ends)
     powers = [Counter(dict(monomial)) for one in features for _, monomial in one.terms]
-    found = Counter(tuple(sorted(one.elements())) for one in powers)
-    names = sorted({name for pair in found for name in pair})
-    return found == Counter(tuple(sorted(pair)) for pair in product(names, repeat=2))
+    pairs = Counter(tuple(sorted(one.elements())) for one in powers)
+    names = {name for pair in pairs for name in pair}
+    ordered = Counter(tuple(sorted(pair)) for pair in product(names, repeat=2))
+    plain = all(list(one.terms.values()) == [1] for one in features)
+    squares = sum(max(-low, high) ** 2 for low, high in ends)
+    return squares, 0 if plain and pairs == ordered else max(0, -least)
+
+
+def movement(
+    features: list[RowSum], one: Joint, limits: Limits, neighbors: Neighbors, *, keyed: bool
+) -> tuple[int, int]:
+    """L1 and the square of L2 of what one unit moves, where one row adds what `one` says to the
+    features of its group.
+
+    Proof. A unit adds a vector V to each of its groups: the sum of those of its n <= rows rows
+    there, with |V|1 <= n * total and |V|2**2 <= n**2 * square. The n of all groups add up to at
+    most s = min(groups * rows, whole), and their squares to at most rows * s. If it vanishes,
+    these vectors vanish. If it is replaced, others W of n' rows come. |V - W|1 is at most
+    (n + n') * total. |V - W|2**2 <= square * (n**2 + n'**2) + 2 * against * n * n', where the
+    inner product of two rows' vectors is at least -against: 0 if no feature is negative, and
+    never more than square. A single sum moves by its width, with 0 in it: by at most
+    n * high - n' * low, or so with n and n' exchanged. Both are convex in (n, n'), so they lie
+    below rows * (n + n') / 2 * apart, if apart is at least 2 * square and what they are for
+    n = n' = 1, because they do at the corners of [0, rows]**2. The n + n' of all groups add up
+    to at most 2 * s. Without keys there is one group, which has both.
+    """
+    groups, rows, whole = limits
+    most, total = min(groups * rows, whole or groups * rows), ceil(one.total)
+    square, apart = total**2, total**2 * (2 if one.low >= 0 else 4)
+    width = ceil(max(one.high, 0) - min(one.low, 0))
+    if (found := products(features)) is not None:
+        square, apart = min(square, ceil(found[0])), min(apart, 2 * ceil(sum(found)))
+    if len(features) == 1:
+        apart = max(width**2, 2 * square)
+    if neighbors == "add-remove":
+        return most * total, rows * most * square
+    if len(features) == 1 and not keyed:
+        return rows * width, (rows * width) ** 2
+    return 2 * most * total, rows * most * apart
 
 
 def _in_case(features: Iterable[RowSum], present: Presence) -> Polynomial:

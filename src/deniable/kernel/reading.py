@@ -90,9 +90,8 @@ def match(node: Node, pattern: str) -> Mapping[str, Node]:
     >>> match(sqlglot.parse_one("(a + 1) * a"), "(x + y) * x")["y"].sql()
     '1'
     """
-    shape, found = _parsed(pattern), dict[str, Node]()
-    alike = type(bare(node)) is type(shape)  # the most frequent difference, found fast
-    return found if alike and _matches(node, shape, found) else {}
+    found: dict[str, Node] = {}
+    return found if _matches(node, _parsed(pattern), found) else {}
 
 
 @cache
@@ -109,6 +108,7 @@ def _matches(node: object, pattern: object, found: dict[str, Node]) -> bool:
     node, pattern = bare(node), bare(pattern)
     if isinstance(pattern, exp.Column):
         return found.setdefault(pattern.name, node) == node
+    if type(node) is not type(pattern):
+        return False
     parts = {**pattern.args, **node.args}
-    alike = type(node) is type(pattern)
-    return alike and all(_matches(node.args.get(p), pattern.args.get(p), found) for p in parts)
+    return all(_matches(node.args.get(p), pattern.args.get(p), found) for p in parts)

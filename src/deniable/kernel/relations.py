@@ -127,16 +127,13 @@ class Relation(NamedTuple):
         Proof. A unit has `times` as many rows for each value of the other columns, and for each
         place and value of them no more than before. It has the same values of them.
         """
-        more, ranked = (
-            list[Limit](),
-            {n: v._replace(rank=None) for n, v in self.columns.items()},
-        )
-        for own in self.limits:
-            counts = own.kind == "rows"
-            more.append(own._replace(most=own.most * times) if counts else own)
-            more += [own._replace(columns=own.columns | {place})] if counts else []
+        columns = {n: value._replace(rank=None) for n, value in self.columns.items()}
+        counts = [limit for limit in self.limits if limit.kind == "rows"]
+        limits = [limit for limit in self.limits if limit.kind == "groups"]
+        limits += [limit._replace(most=limit.most * times) for limit in counts]
+        limits += [limit._replace(columns=limit.columns | {place}) for limit in counts]
         rows = min(MOST_ROWS, self.rows * times)
-        return self._replace(columns=ranked, rows=rows, limits=tuple(more))
+        return self._replace(columns=columns, rows=rows, limits=tuple(limits))
 
     def limited(self, limit: Limit) -> "Relation":
         """The relation with one more limit."""

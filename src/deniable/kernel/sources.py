@@ -111,15 +111,13 @@ def scan(table: TableFacts) -> Relation:
     kinds = {folded(name): kind for name, kind in table.columns.items()}
     require(len(kinds) == len(table.columns), "Two columns of a table have the same name.")
     columns = {name: _raw(kind).renamed(name) for name, kind in kinds.items()}
-    rows = min(table.row_ceiling, MOST_ROWS)
+    rows, unit = min(table.row_ceiling, MOST_ROWS), folded(table.unit or "")
     if table.public:
         return Relation(columns, None, rows)
     if table.unit is None:
         owner = Owner(None, "", table.neighbors)
         return Relation(columns, owner, rows, known=True, limits=(_SINGLE,))
-    unit = folded(table.unit)
-    owner = Owner(unit, kinds[unit], table.neighbors)
-    return Relation(columns, owner, rows, frozenset([unit]))
+    return Relation(columns, Owner(unit, kinds[unit], table.neighbors), rows, frozenset([unit]))
 
 
 def _raw(kind: str) -> Value:
@@ -130,22 +128,13 @@ def _raw(kind: str) -> Value:
     return Value(f"raw {kind}", zeros=0 if exact else SIGNED)
 
 
-def number_rows(name: str, node: exp.Select, rows: Relation) -> Relation:
-    """SELECT ROW_NUMBER() OVER () AS n, * FROM single rows, each of which is a unit. With
-    several tables, the numbers are n * factor + place with place < factor."""
-    number, star = node.expressions if len(node.expressions) == 2 else (node, node)
-    require(isinstance(star, exp.Star) and only(star), "A numbered table has other columns.")
-    made, column = only(number, "this", "alias").this, folded(number.alias)
-    found = match(made, "ROW_NUMBER() OVER () * f + p")
-    whole = all(isinstance(part, exp.Literal) and part.is_int for part in found.values())
-    require(whole, "A row number is not made of whole numbers.")
-    factor, place = (int(found[n].this) for n in "fp") if found else (1, 0)
-    plain = found or made.sql("duckdb") == "ROW_NUMBER() OVER ()"
+def number_rows(column: str, numbers: tuple[str, int, int], rows: Relation) -> Relation:
+    """Single rows, each of which is a unit, with one more column: the number of the row."""
     single = rows.owner is not None and rows.owner.unit is None and _SINGLE in rows.limits
     require(single and not rows.numbered, "Only a table of single rows is numbered.")
-    fits = plain and column not in rows.columns and place < factor <= 1000
+    fits = column not in rows.columns and numbers[2] < numbers[1] <= 1000
     require(fits, "A row number has the name of a column, or is not such a number.")
-    owner = rows.owner and rows.owner._replace(numbers=frozenset([(name, factor, place)]))
+    owner = rows.owner and rows.owner._replace(numbers=frozenset([numbers]))
     columns = {column: Value("raw wide", null=False), **rows.columns}
     return rows._replace(columns=columns, owner=owner, units=frozenset([column]))
 
@@ -209,34 +198,28 @@ class PartRule:
         of e is the key, and no unit has two least values. With single rows, `e = key` keeps
         the rows of the key.
         """
-        source, where = node.args.get("from_"), node.args.get("where")
-        if source is None or where is None or node.args.get("joins"):
+        source, tests = node.args.get("from_"), conditions(node.args.get("where"))
+        if source is None or node.args.get("joins"):
             return False
-        table, unit = (_quoted(name or "") for name in (self.table.name, self.table.unit))
-        each = 1 if self.table.unit is None else 2  # conditions for a column of the part
-        expected, tests = [], conditions(where)[::each]
-        for (column, key), test in zip(self.part, tests, strict=False):
+        named = (self.table.name, self.table.unit or "")
+        table, unit = (exp.to_identifier(name, quoted=True).sql("duckdb") for name in named)
+        each, expected = 1 if self.table.unit is None else 2, list[str]()
+        for (column, key), test in zip(self.part, tests[::each], strict=False):
             found = match(test, "e = k")
             names = {folded(one.name) for one in test.find_all(exp.Column)}
             divided = folded(column.partition(" hashed by ")[0])  # the rest is a hash's key
-            whole = divided == "*" and self.table.unit is None  # by any columns of single rows
-            own = whole or names == {divided}
+            own = names == {divided} or (divided == "*" and each == 1)  # by any columns
             if not found or not own or not _is_key(found["k"], key):
                 return False
             e, k = (found[name].sql("duckdb") for name in "ek")
-            listed = (
-                f"{unit} IN (SELECT {unit} FROM {table} GROUP BY {unit} HAVING MIN({e}) = {k})"
-            )
-            expected += [f"{e} = {k}", listed][:each]
+            least = f"SELECT {unit} FROM {table} GROUP BY {unit} HAVING MIN({e}) = {k}"
+            expected += [f"{e} = {k}", f"{unit} IN ({least})"][:each]
             if self.readings.setdefault(column, e) != e:
                 return False
-        told = f"{source.sql('duckdb')} {where.sql('duckdb')}"
-        wanted = f"FROM {table} WHERE {' AND '.join(expected)}"
-        return len(tests) == len(self.part) and told == wanted
-
-
-def _quoted(name: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql("duckdb")
+        whole = source.sql("duckdb") == f"FROM {table}" and len(expected) == each * len(
+            self.part
+        )
+        return whole and [test.sql("duckdb") for test in tests] == expected
 
 
 def _is_key(node: Node, key: KeyValue) -> bool:

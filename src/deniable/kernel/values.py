@@ -30,13 +30,13 @@ class Limit(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A column that is a sum over the rows that one GROUP BY put together.
+    """A column that is a sum over the rows that one GROUP BY put together: the last one, the
+    same for all columns of a relation, because joins and UNION ALL leave none of them.
 
     With `cut` m, it is that sum where there are at most m rows, and else the sum times m over
     the number of rows, rounded towards zero.
     """
 
-    group: int  # which GROUP BY
     rows: RowSum
     cut: int = 0
 
@@ -120,6 +120,15 @@ def double(low: Any, high: Any, *parts: Value) -> Value:
     return Value("double", least, most, null=null, zeros=0 if low > 0 or high < 0 else zeros)
 
 
+def as_double(value: Value) -> Value:
+    """A number as a double. One that is no double is rounded before anything else happens, so
+    the ends move outwards here: in a difference of large numbers they would be lost."""
+    if value.kind not in ("int", "decimal"):
+        return value
+    made = double(value.low, value.high, value)
+    return made._replace(zeros=value.zeros, different=value.different)
+
+
 def _outwards(end: Any) -> Any:
     exact = end == int(end) and abs(end) < 1 << 53
     return end if exact else end + max(abs(end) * _SLACK, _TINY)
@@ -131,6 +140,7 @@ def hull(values: list[Value]) -> Value:
     kinds = {value.kind for value in known}
     if len(kinds) > 1 and kinds != {"int", "double"}:
         raise PlanRefused("CASE, COALESCE or UNION ALL mixes types.")
+    known = list(map(as_double, known)) if "double" in kinds else known
     counts, null = [value.most for value in values], any(value.null for value in values)
     count = None if None in counts else sum(filter(None, counts))
     low, high = min(value.low for value in known), max(value.high for value in known)

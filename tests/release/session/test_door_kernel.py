@@ -3,6 +3,7 @@
 import sqlite3
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import ibis
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 
 import deniable as dp
 from deniable.engines.duckdb.engine import DuckDB
+from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.engines.ibis.duckdb_connection import DuckDBThroughIbis
 from deniable.mechanisms import Laplace
@@ -153,7 +155,51 @@ def test_duckdb_through_ibis_runs_the_checked_text_after_its_tables(monkeypatch)
     store(other, "visits", ROWS)
     table = ibis.sqlite.from_connection(other).table("visits")
     with dp.protect(table, epsilon=100, **declared) as visits:
-        assert "Ibis runs its own text" in str(visits.explain(count, epsilon=1))
+        says_that_another_text_was_read(visits, count, "Ibis")
+
+
+def says_that_another_text_was_read(session, question, engine):
+    """`explain`, the signed certificate and `verify` all say so."""
+    other = f"(read in DuckDB's SQL; {engine} runs its own text of the same plan)"
+    assert other in str(session.explain(question, epsilon=1))
+    release = session.sql(question, epsilon=1).to_dict()
+    statement = release["certificate"]["statement"]
+    assert statement["engine"] == engine
+    assert statement["kernel"]["text"] == "DuckDB's text of the same plan"
+    told = dp.verify(release, key=session.ledger.public_key).checks
+    assert any(other in one for one in told)
+
+
+@pytest.mark.parametrize("engine", ["Spark", "PostgreSQL"])
+def test_an_engine_with_a_text_of_its_own_is_named_wherever_the_kernel_speaks(
+    monkeypatch, engine
+):
+    """Spark and PostgreSQL are not started here: DuckDB stands in for them."""
+    monkeypatch.setattr(DuckDB, "name", engine)
+    monkeypatch.setattr(DuckDB, "runs_plan_text", False)
+    with dp.protect(ROWS, name="visits", bounds={"cost": (0, 100)}, epsilon=9) as session:
+        says_that_another_text_was_read(session, SUM, engine)
+
+
+def test_only_duckdb_runs_the_text_that_the_kernel_reads():
+    """All other engines say so themselves; the page has a line for each of them."""
+    engines = Path(dp.__file__).parent / "engines"
+    own = {
+        file.relative_to(engines).as_posix()
+        for file in engines.rglob("*.py")
+        if "runs_plan_text = True" in file.read_text(encoding="utf-8")
+    }
+    assert own == {"duckdb/engine.py", "ibis/duckdb_connection.py"}
+    assert not PlanRunner.runs_plan_text
+    (page,) = (Path(__file__).parents[3] / "docs").rglob("kernel.md")
+    line = "| Spark, PostgreSQL, Ibis with SQLite | DuckDB's text of the same tree |"
+    assert line in page.read_text(encoding="utf-8")
+
+
+def test_a_certificate_says_nothing_of_another_text_where_the_checked_one_runs(visits):
+    assert (
+        "text" not in visits.sql(SUM, epsilon=1).to_dict()["certificate"]["statement"]["kernel"]
+    )
 
 
 def test_rows_that_are_counted_here_run_the_same_text_without_its_count():

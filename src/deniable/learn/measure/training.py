@@ -22,6 +22,7 @@ from deniable.query.plan.plan import Plan
 from deniable.query.planner.step_plans import StepPlanner
 from deniable.query.statements.row_integers import Ref
 from deniable.query.statements.step_statement import StepProgram, sum_name
+from deniable.release.session.door import Door
 from deniable.release.session.release import Release
 from deniable.release.session.runs import Run
 
@@ -62,11 +63,24 @@ class Training:
         """Charges the whole training at once. Each step must fit what is left of it."""
         spare = delta if delta else None
         charged, *others = self.data.charged_sessions()
+        self._check_early(charged)
         for session in others:  # a run without steps: these parts pay for the same training
             with session.reserve_run(loss, tables=[self.data.table.name], delta=spare):
                 pass
         with charged.reserve_run(loss, tables=[self.data.table.name], delta=spare) as run:
             yield TrainingRun(self, run, delta, progress)
+
+    def _check_early(self, session: Door) -> None:
+        """Refuses before the charge what would be refused after it.
+
+        Steps depend on the answers before them, so one stands in for them: it reads all columns
+        of the rows that every step reads. Each step is checked again, itself, before it runs.
+        """
+        numbers = tuple(Ref(f"c{i}") for i in range(len(self.roles)))
+        program = StepProgram(self.sizes, (), (), numbers)
+        price = {"epsilon": Fraction(1), "delta": Fraction(0)}
+        plan = self.planner.plan_step(program, "all columns", **price)
+        session.check(self.data.session.rows.restrict(plan, session.policy))
 
 
 @dataclass(slots=True)

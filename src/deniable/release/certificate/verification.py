@@ -222,6 +222,8 @@ def _check_kernel(plan: Plan, statement: Mapping[str, Any]) -> str:
         told = quoted(str(problem))
         raise InvalidCertificate(f"The kernel does not agree with the plan: {told}") from None
     engine = None if statement["engine"] == "DuckDB" else "the engine"
+    if "text" in statement["kernel"]:
+        engine = quoted(str(statement["engine"]))
     told = check.describe(engine, unit="privacy unit")
     return f"SQL, sensitivities and loss agree: {told}"
 

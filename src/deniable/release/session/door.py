@@ -75,6 +75,7 @@ class Door:
             engine=engine.name,
             policy_hash=canonical.digest(policy),
             rehearsal=rehearsal,
+            own_text=not runs_plan_text(engine),
         )
 
     def release(

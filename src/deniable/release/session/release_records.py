@@ -59,6 +59,7 @@ class ReleaseRecords:
     engine: str
     policy_hash: str
     rehearsal: bool
+    own_text: bool = False  # whether the engine runs another text than the kernel reads
     rows: TablePart = field(default_factory=TablePart)
     measured: dict[str, str] = field(default_factory=dict, init=False)  # see `limits`
     _forms: dict[int, tuple[Plan, canonical.Json, str]] = field(
@@ -103,7 +104,7 @@ class ReleaseRecords:
             head=self.ledger.head,
             cap=budget_cap(self.policy, plan.table),
             engine=self.engine,
-            kernel=self.check(plan).to_json(),
+            kernel=self.check(plan).to_json(own_text=self.own_text),
             run=run,
             plan_hash=plan_hash,
             plan_json=plan_json,
