@@ -115,6 +115,7 @@ class Timetable:
     padded: bool = True  # whether an answer waits for the end of its slot
     reserved: threading.Event = field(default_factory=threading.Event)
     overran: bool = False
+    ends: float = 0.0  # of the step that has begun
     _next: int = 0
 
     @property
