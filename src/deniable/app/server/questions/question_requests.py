@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from deniable.app.server.questions.answer_formats import write_outer, write_record
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.foreign_text import read_json, read_rational
 from deniable.exact.suggestions import suggest
 from deniable.ledger.ledger import Remaining
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
+from deniable.release.asking.outer_release import OuterRelease
 from deniable.release.asking.stages import plans_of_question
 from deniable.release.profile.profiling import plan_whole_profile
 from deniable.release.public_session import Session
-from deniable.release.session.release import Release
-from deniable.release.session.release_records import receipt_text
 
 LONGEST_SQL = 64 * 1024
 MOST_QUESTIONS = 1000
@@ -73,6 +73,9 @@ class AskedQuestions:
         """The plans of all steps, of which each has a slot. Nothing is spent or read."""
         if self.kind == "profile":
             return plan_whole_profile(session, **self.options)
+        if self.kind == "questions":  # each of them one plan: all are fixed now
+            asked = self.questions
+            return tuple(session.plan(one["sql"], **self.ask_options(one)) for one in asked)
         return tuple(
             plan
             for question in self.questions
@@ -88,7 +91,7 @@ class AskedQuestions:
         if self.kind == "questions":
             plans = self.plans(session)
             releases = session.release_all(plans, **self.options)
-            return {"kind": "answers", "records": [_receipt(one) for one in releases]}
+            return {"kind": "answers", "records": [write_record(one) for one in releases]}
         question = self.questions[0]
         release = session.sql(
             question["sql"],
@@ -98,9 +101,11 @@ class AskedQuestions:
         )
         told = {"repeated": release.repeated, "kept": release.kept, "more": release.more}
         told["remaining"] = describe_remaining(release.remaining)
+        if isinstance(release, OuterRelease):
+            return told | write_outer(release)
         if session.record is not None:
             return told | {"kind": "run", "record": session.record}
-        return told | {"kind": "answer", "record": _receipt(release)}
+        return told | {"kind": "answer", "record": write_record(release)}
 
 
 def describe_remaining(left: Remaining) -> dict[str, Any]:
@@ -233,11 +238,6 @@ def _check_names(told: Mapping[str, Any], known: tuple[str, ...]) -> None:
             raise InvalidParameter(
                 "A name in the request is unknown. " + suggest(name, known, "Names are")
             )
-
-
-def _receipt(release: Release) -> str:
-    assert release.certificate is not None
-    return receipt_text(release.answer, release.certificate)
 
 
 def question_hash(session: Session, plans: tuple[Plan, ...]) -> str:
