@@ -74,7 +74,7 @@ class Admission:
                 question_id=_check_id(request.question_id),
                 request=request.told,
                 plan=question_hash(session, plans),
-                lengths=served.slot_lengths(plans),
+                lengths=served.slot_lengths(plans, person.name),
                 padded=served.padded,
                 joins=not request.fresh,
             )
