@@ -137,6 +137,8 @@ def read_request(body: bytes) -> AskedQuestions:
     if "profile" in told:
         _check_names(told, ("profile",))
         options = _read_names(told["profile"], _PROFILE, "profile")
+        if not isinstance(options.get("table"), str | None) or "epsilon" not in options:
+            raise InvalidParameter("A profile needs `epsilon`; `table` is a name.")
         return AskedQuestions("profile", options=_read_numbers(options), **made)
     if "questions" in told:
         _check_names(told, ("questions", "delta"))
@@ -169,6 +171,12 @@ def _read_question(told: Any, *, several: bool = False) -> dict[str, Any]:
         raise InvalidParameter(
             f"`sql` has more than {LONGEST_SQL:,} bytes. Split the question."
         )
+    bounds = question.get("bounds")
+    named = isinstance(bounds, list) and all(isinstance(name, str) for name in bounds)
+    if not (named or isinstance(bounds, str | None)):
+        raise InvalidParameter('`bounds` must be "find", or a list of the columns\' names.')
+    if not isinstance(question.get("weights"), dict | None):
+        raise InvalidParameter("`weights` must be an object: a number for each output.")
     for name in ("nonnegative", "other", "brackets", "fresh"):
         if not isinstance(question.get(name, False), bool):
             raise InvalidParameter(f"`{name}` must be true or false.")
