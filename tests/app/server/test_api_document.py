@@ -129,7 +129,7 @@ def test_odd_values_are_refused_in_words(client, olga, size):
     every = [make({name: value}) for make in requests_of for name in NAMES for value in ODD] + [
         ("explain", {name: value}) for name in ("questions", "profile") for value in ODD
     ]
-    step = size(small=23, full=1, what="in which one request with an odd value was sent")
+    step = size(small=23, full=1, what="requests with odd values for each one that is sent")
     for path, told in every[::step]:
         answer = olga.post(path, told)
         assert answer.status_code in (200, 400), (path, told, answer.text)
