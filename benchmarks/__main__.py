@@ -34,6 +34,7 @@ from benchmarks import (
     quantiles,
     queries,
     scale,
+    server,
     surveys,
 )
 from benchmarks.stopwatch import REPEATS, Row
@@ -55,6 +56,7 @@ BENCHMARKS = {
     "quantiles": quantiles.rows,
     "queries": queries.rows,
     "scale": scale.rows,
+    "server": server.rows,
     "surveys": surveys.rows,
 }
 

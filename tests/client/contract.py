@@ -113,6 +113,36 @@ class SessionContract:
         assert again.value == answer.value
         assert str(session.remaining).startswith("epsilon 46,")
 
+    def test_sql_over_released_groups(self, session):
+        inner = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+        text = f"SELECT ward, n, SUM(n) OVER () AS whole FROM ({inner})"
+        answer = session.sql(text, epsilon=2)
+        rows = answer.to_arrow().to_pylist()
+        assert [row["whole"] for row in rows] == [sum(row["n"] for row in rows)] * 2
+        assert dp.verify(answer.to_json(), key=session.ledger.public_key).signer_known
+        assert str(session.remaining).startswith("epsilon 48,")
+        again = session.sql(text, epsilon=2).to_arrow()  # its margins are simulated anew
+        assert again["whole"] == answer.to_arrow()["whole"]
+        assert session.sql(inner, epsilon=2).to_arrow() == answer.inner["released_1"].to_arrow()
+        assert str(session.remaining).startswith("epsilon 48,")
+
+    def test_sql_over_two_private_parts(self, session):
+        parts = [f"(SELECT COUNT(*) AS n FROM {table})" for table in ("visits", "staff")]
+        text = f"SELECT a.n - b.n AS more FROM {parts[0]} a, {parts[1]} b"
+        answer = session.sql(text, epsilon=2)
+        assert abs(answer.value - 1950) < 100
+        assert [part.plan.epsilon for part in answer.inner.values()] == [1, 1]
+        assert session.sql(text, epsilon=2).value == answer.value
+        assert str(session.remaining).startswith("epsilon 48,")
+
+    def test_a_constant_that_is_released_first(self, session):
+        text = "SELECT COUNT(*) AS n FROM visits WHERE cost > (SELECT AVG(cost) FROM visits)"
+        answer = session.sql(text, epsilon=4)
+        assert abs(answer.value - 1000) < 200
+        assert "was released first and used as" in str(answer)
+        assert session.sql(text, epsilon=4).value == answer.value
+        assert str(session.remaining).startswith("epsilon 46,")
+
     def test_a_first_look(self, session):
         profile = session.profile("visits", epsilon=10)
         assert abs(profile.rows.value - 2000) < 200

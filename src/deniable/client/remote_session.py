@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from deniable.client.remote_ledger import RemoteLedger, read_remaining, refuse_runs
+from deniable.client.remote_outer import read_outer
 from deniable.client.server_calls import ServerCalls
 from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.errors import InvalidParameter, ServerUnavailable, Unsupported
@@ -23,6 +24,8 @@ from deniable.query.language.question_text import write_question
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer_table import Answer
+from deniable.release.asking.outer_question import OuterPlan
+from deniable.release.asking.outer_release import OuterRelease
 from deniable.release.certificate.certificate import Certificate
 from deniable.release.public_session import Session
 from deniable.release.session.release import Release
@@ -139,6 +142,18 @@ class RemoteSession(Session):
         outcome = _await_outcome(self._calls, told, question_id)
         question = canonical.digest_json(["deniable run 1", *forms])
         yield _RemoteRun(self._records, outcome, question)
+
+    def _answer_elsewhere(
+        self, asked: OuterPlan, *, fresh: bool, question_id: str | None
+    ) -> OuterRelease:
+        """SQL over released rows, which the server runs and signs."""
+        for plan in asked.distinct:
+            self._check(plan)
+        forms = [self._records.canonical_form(plan)[1] for plan in asked.distinct]
+        told = _write_question(asked.asked["question"], asked.asked["options"])
+        told |= {"part": _part_of(self.rows), "expects": forms, "fresh": fresh}
+        outcome = _await_outcome(self._calls, told, question_id)
+        return read_outer(asked, self._records, outcome)
 
     def reserve_run(self, *_: Any, **__: Any) -> Any:
         """Refused: a server answers whole questions."""

@@ -26,6 +26,7 @@ from deniable.errors import (
 
 try:
     from fastapi import APIRouter, Depends, FastAPI
+    from sqlalchemy.exc import SQLAlchemyError
     from starlette.exceptions import HTTPException
     from starlette.middleware.body_limit import RequestBodyLimitMiddleware
     from starlette.requests import Request
@@ -110,7 +111,8 @@ def _handlers(problem_of: Callable[[Exception], Response] | None) -> dict[Any, A
     async def answer_problem(_: Request, problem: Exception) -> Response:
         return problem_of(problem)
 
-    return {HTTPException: answer_problem, DeniableError: answer_problem}
+    kinds = (HTTPException, DeniableError, SQLAlchemyError)
+    return dict.fromkeys(kinds, answer_problem)
 
 
 def answer_failure(problem: Exception) -> Response:

@@ -7,6 +7,7 @@ sentence with a reference number. Nothing else of a request is repeated.
 
 from typing import Any
 
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -44,8 +45,21 @@ LOGIN_REFUSED = (
 _FAILED = "failure", "Something failed on the server. The log has the reference."
 
 
+def as_ours(problem: Exception) -> DeniableError:
+    """An error of ours. One of a database means that the ledger cannot be used now; its own
+    words may quote a statement."""
+    if isinstance(problem, DeniableError):
+        return problem
+    return errors.LedgerUnavailable(
+        "The ledger cannot be used now. Ask again later, with the same question id if you gave "
+        "one: it has one charge and one outcome."
+    )
+
+
 def problem_of(problem: Exception) -> Response:
     """The response to a request that failed with this exception."""
+    if isinstance(problem, SQLAlchemyError):
+        problem = as_ours(problem)
     if isinstance(problem, DeniableError):
         kind = type(problem)
         status = next((STATUS[one] for one in kind.__mro__ if one in STATUS), _REFUSED)

@@ -38,6 +38,12 @@ class OuterPlan:
 
     divided: DividedQuestion
     plans: dict[str, Plan]
+    asked: Mapping[str, Any]  # the question and its options as they were given
+
+    @property
+    def distinct(self) -> tuple[Plan, ...]:
+        """What is charged: two private parts that are equal are one."""
+        return tuple(dict.fromkeys(self.plans.values()))
 
 
 def plan_outer(
@@ -75,7 +81,7 @@ def plan_outer(
         if divided.wanted:
             raise
         raise refusal from None  # it says more about a question without sub-queries
-    return OuterPlan(divided, plans)
+    return OuterPlan(divided, plans, {"question": text, "options": options})
 
 
 def _is_unit(plan: Plan, key: Any) -> bool:
@@ -113,7 +119,12 @@ def release_outer(
     session: Door, asked: OuterPlan, *, fresh: bool, question_id: str | None
 ) -> OuterRelease:
     """Releases the private parts, and runs the SQL over their rows."""
-    inner = _release_parts(session, asked.plans, fresh=fresh, question_id=question_id)
+    elsewhere: OuterRelease | None = session._answer_elsewhere(
+        asked, fresh=fresh, question_id=question_id
+    )
+    if elsewhere is not None:
+        return elsewhere
+    inner = _release_parts(session, asked, fresh=fresh, question_id=question_id)
     tables = {name: part.to_arrow().select(part.columns) for name, part in inner.items()}
     try:
         made = shown_table(ROWS_PROCESS.query(tables, asked.divided.outer))
@@ -129,10 +140,10 @@ def release_outer(
 
 
 def _release_parts(
-    session: Door, plans: Mapping[str, Plan], *, fresh: bool, question_id: str | None
+    session: Door, asked: OuterPlan, *, fresh: bool, question_id: str | None
 ) -> dict[str, Release]:
     """Every private part: one charge for all that were not answered before."""
-    distinct = list(dict.fromkeys(plans.values()))
+    plans, distinct = asked.plans, asked.distinct
     if len(distinct) == 1:
         only = session.release(distinct[0], fresh=fresh, question_id=question_id)
         return dict.fromkeys(plans, only)

@@ -133,10 +133,16 @@ def plans_of_question(
     session: Door, question: str | Question, options: Mapping[str, Any]
 ) -> tuple[Plan, ...]:
     """The plans that `release_question` runs, or others at the same price. Nothing is spent."""
-    if options.get("bounds") is None:
+    if options.get("bounds") is not None:
+        parsed, step, first, rest = _plan_search(session, question, options)
+        return first, _plan_widest(session, parsed, step, first, rest)
+    try:
         return (session.plan(question, **options),)
-    parsed, step, first, rest = _plan_search(session, question, options)
-    return first, _plan_widest(session, parsed, step, first, rest)
+    except InvalidQuery as refusal:
+        if not isinstance(question, str):
+            raise
+        found = _plan_parts(session, question, options, refusal)
+        return found.plans if isinstance(found, StagedPlan) else found.distinct
 
 
 def _plan_widest(

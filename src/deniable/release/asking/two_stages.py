@@ -34,6 +34,12 @@ class StagedPlan:
     constants: Mapping[str, Plan]  # by their SQL
     middle: Plan
     options: Mapping[str, Any]  # of the last stage
+    asked: Mapping[str, Any]  # the question and its options as they were given
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """What is charged: one plan for each step."""
+        return (*self.constants.values(), self.middle)
 
 
 def plan_stages(
@@ -62,7 +68,8 @@ def plan_stages(
     for choose in (_low, _high, _nearest_to_zero, _with_all_digits):
         chosen = put_constants(text, {part: choose(*ranges[part]) for part in found})
         session.check(session.plan(chosen, **own))
-    return StagedPlan(text, constants, middle, own)
+    asked = {"question": text, "options": options}
+    return StagedPlan(text, constants, middle, own, asked)
 
 
 def _public_range(plan: Plan) -> tuple[Fraction, Fraction]:
@@ -111,9 +118,9 @@ def release_stages(
     session: Door, asked: StagedPlan, *, fresh: bool, question_id: str | None
 ) -> Release:
     """Releases the constants, puts them into the question and answers it."""
-    plans = (*asked.constants.values(), asked.middle)
-    whole = sum((plan.epsilon for plan in plans), Fraction(0))
-    with session.run_like(plans, fresh=fresh, question_id=question_id) as run:
+    whole = sum((plan.epsilon for plan in asked.plans), Fraction(0))
+    how: dict[str, Any] = {"fresh": fresh, "question_id": question_id, "asked": asked.asked}
+    with session.run_like(asked.plans, **how) as run:
         values, notes = {}, []
         for part, plan in asked.constants.items():
             release = run.release(plan)
@@ -137,8 +144,7 @@ def _show(release: Release, value: Fraction) -> str:
 
 def explain_stages(session: Door, asked: StagedPlan) -> Branch:
     """What `release_stages` would do."""
-    plans = (*asked.constants.values(), asked.middle)
-    whole = sum((plan.epsilon for plan in plans), Fraction(0))
+    whole = sum((plan.epsilon for plan in asked.plans), Fraction(0))
     first = [
         Branch(
             f"{percent(round(float(plan.epsilon / whole), 4))} of epsilon releases {part}, "
@@ -155,5 +161,6 @@ def explain_stages(session: Door, asked: StagedPlan) -> Branch:
         (*explain(asked.middle).below, checked),
     )
     return Branch(
-        f"Answer at epsilon {decimal_text(whole)}, in {len(plans)} steps", (*first, last)
+        f"Answer at epsilon {decimal_text(whole)}, in {len(asked.plans)} steps",
+        (*first, last),
     )

@@ -264,8 +264,18 @@ class Door:
 
     def _record_failure(self, entry: Entry, failure: BaseException) -> BaseException:
         reference = getattr(failure, "reference", "interrupted")
+        self._wait_for_slot()
         self._ledger.fail(entry, reference)
         return failure
+
+    def _answer_elsewhere(self, asked: Any, *, fresh: bool, question_id: str | None) -> Any:
+        """None: SQL over released rows runs here. A server answers such a question as a whole,
+        because it signs the rows."""
+        return None
+
+    def _wait_for_slot(self) -> None:
+        """Nothing: here an outcome is told when it is known. A server waits, and then writes an
+        answer and a failure at the same moment."""
 
     def _settle(self, entry: Entry, plan: Plan, answer: Answer) -> Release:
         """Certifies an answer, settles its charge and hands it over; the ledger keeps both."""
@@ -274,6 +284,7 @@ class Door:
             return self._records.hand_over(plan, answer, None)
         certificate = self._records.certify(plan, answer, entry.number)
         receipt = write_receipt(answer, certificate)
+        self._wait_for_slot()
         self._ledger.settle(entry, receipt)
         return self._records.hand_over(plan, answer, certificate, kept=receipt is not None)
 

@@ -5,6 +5,7 @@ import signal
 import threading
 
 import pytest
+from sqlalchemy.exc import PendingRollbackError
 
 import deniable as dp
 from deniable.app.server.children.child_process import ChildProcess
@@ -299,3 +300,46 @@ def test_explaining_tells_nothing_of_the_queue(open_server, hours):
     assert before.pop("how_many") == 100
     assert after.pop("how_many") == 98
     assert before == after
+
+
+@pytest.mark.parametrize(
+    "problem", [dp.LedgerUnavailable("It went away."), PendingRollbackError("SELECT 1")]
+)
+def test_an_outcome_that_the_ledger_did_not_take_is_found_there_later(
+    place, monkeypatch, problem
+):
+    """The ledger goes away when an answer is settled: nothing is handed over that it did not
+    keep, and the id gets the one outcome that the ledger gives when it is back."""
+    settle = ChainedLedger.settle
+    gone = []
+
+    def settle_later(*given, **how):
+        if not gone:
+            gone.append(1)
+            raise problem
+        return settle(*given, **how)
+
+    monkeypatch.setattr(ChainedLedger, "settle", settle_later)
+    with serving(place) as client:
+        ann = Asker(client, people_of(place.parent.parent).new_token("ann"))
+        first = ann.answer(question_id="mine")
+        again = ann.answer(question_id="mine")
+        assert gone
+        assert (first.status_code, again.status_code) == (502, 502)
+        assert first.json() == again.json()
+        states = [entry["state"] for entry in ann.get("ledger/entries").json()]
+        assert states == ["failed"]
+        assert ann.get("budget").json()["epsilon"] == "199/2"
+
+
+def test_a_ledger_that_is_away_is_no_failure_of_the_server(place, monkeypatch):
+    with serving(place) as client:
+        ann = Asker(client, people_of(place.parent.parent).new_token("ann"))
+
+        def go_away(*given, **how):
+            raise PendingRollbackError("SELECT secret")
+
+        monkeypatch.setattr(ChainedLedger, "head", property(go_away))
+        answer = ann.get("ledger/head")
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+        assert "secret" not in answer.text

@@ -5,7 +5,7 @@ import random
 import signal
 import threading
 from collections import Counter
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from fractions import Fraction
 
 import pytest
@@ -13,7 +13,7 @@ import pytest
 import deniable as dp
 from tests.app.server.questions.asking import COUNT, write_hospital
 from tests.app.server.questions.commands import caller, children_of, serve
-from tools.postgresql import empty_place
+from tools.postgresql import empty_place, mortal
 
 
 @pytest.fixture(
@@ -74,41 +74,69 @@ def test_exactly_as_many_answers_as_there_is_room_for(tmp_path, ledger, size):
     assert left == 0
 
 
-def test_kills_cost_no_second_charge_and_give_no_second_outcome(tmp_path, size):
-    kills = size(small=4, full=1000, what="kills of workers and children")
-    file = write_hospital(tmp_path, epsilon=10**6)
-    chance = random.Random(7)
-    options = ["--workers", "2", "--padding", "off", "--places", "1"]
-    with serve(file, *options) as (url, process):
-        calls = caller(url, file)
-        for number in range(kills):
+class Kills:
+    """Ends a worker, a worker's child or the ledger's server, at a moment and by a choice that
+    are hard to foresee."""
+
+    def __init__(self, process, store):
+        self.process, self.store, self.chance = process, store, random.Random()
+        self.found = Counter()
+
+    def end_one(self):
+        for _ in range(self.chance.randrange(4)):  # a moment later, or at once
+            children_of(self.process.pid)
+        if self.store is not None and self.chance.random() < 0.2:
+            self.store.kill()
+            self.store.start()
+            self.found["store"] += 1
+            return
+        workers = children_of(self.process.pid)
+        children = [child for worker in workers for child in children_of(worker)]
+        kind, victims = self.chance.choice([("worker", workers), ("child", children)])
+        with suppress(ProcessLookupError, IndexError):
+            os.kill(self.chance.choice(victims), signal.SIGKILL)
+            self.found[kind] += 1
+
+
+@pytest.mark.parametrize(
+    "kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.needs("postgresql"))]
+)
+def test_kills_cost_no_second_charge_and_give_no_second_outcome(tmp_path, size, kind):
+    """Each question is asked again until it has an outcome, whatever is killed meanwhile. At
+    the end each has that outcome still, and one charge, which is settled if it was answered."""
+    kills = size(small=4, full=1000, what="kills of workers, children and store")
+    with ExitStack() as opened:
+        store = opened.enter_context(mortal(fsync="off")) if kind == "postgresql" else None
+        lines = f'[ledger]\nstore = "{empty_place(store.folder)}"' if store else ""
+        file = write_hospital(tmp_path, epsilon=10**6, ledger=lines)
+        options = ["--workers", "2", "--padding", "off", "--places", "1"]
+        url, process = opened.enter_context(serve(file, *options))
+        calls, kill = caller(url, file), Kills(process, store)
+        outcomes = {}
+
+        def ask(number):
             told = COUNT | {"epsilon": number + 1, "question_id": f"q{number}"}
-            asker = threading.Thread(target=ask_through_kills, args=(calls, told, process))
+            return ask_through_kills(calls, told, process)
+
+        def note(number):
+            outcomes[number] = ask(number)
+
+        number = 0
+        while kill.found.total() < kills:
+            asker = threading.Thread(target=note, args=(number,))
             asker.start()
-            for _ in range(chance.randrange(4)):  # a moment that is hard to foresee
-                children_of(process.pid)
-            kill_one(process, chance)
+            kill.end_one()
             asker.join()
-            first, again = (ask_through_kills(calls, told, process) for _ in range(2))
-            assert first == again
-            charges = [
-                entry
-                for entry in ask_through_kills(calls, None, process)
-                if Fraction(entry["epsilon"]) == number + 1
-            ]
-            assert len(charges) <= 1
-            if first[0] == "answered":
-                assert [entry["state"] for entry in charges] == ["settled"]
-            else:
-                assert [entry["state"] for entry in charges] in (["failed"], [])
-
-
-def kill_one(process, chance):
-    """Kills a worker, or one of a worker's children."""
-    workers = children_of(process.pid)
-    victims = workers + [child for worker in workers for child in children_of(worker)]
-    with suppress(ProcessLookupError, IndexError):
-        os.kill(chance.choice(victims), signal.SIGKILL)
+            number += 1
+        assert {number: ask(number) for number in outcomes} == outcomes
+        charges = {}
+        for entry in ask_through_kills(calls, None, process):
+            charges.setdefault(int(entry["epsilon"]) - 1, []).append(entry["state"])
+    print(f"killed: {dict(kill.found)}; outcomes: {Counter(o[0] for o in outcomes.values())}")
+    assert charges.keys() <= outcomes.keys()
+    for number, (outcome, _) in outcomes.items():
+        charged = charges.get(number, [])
+        assert charged == ["settled"] if outcome == "answered" else charged in (["failed"], [])
 
 
 def ask_through_kills(calls, told, process):

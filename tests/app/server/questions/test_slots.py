@@ -1,5 +1,3 @@
-import itertools
-
 import pytest
 
 from deniable.app.server.accounts.server_database import ServerDatabase
@@ -15,11 +13,10 @@ def policy_of(**declared):
 
 
 def lengths(folder, policy, seconds, shortest=0.25):
-    """Slot lengths by a clock on which every rehearsal takes that many seconds."""
-    ticks = itertools.count()
+    """Slot lengths if every rehearsal takes that many seconds."""
     database = ServerDatabase(folder / "server.sqlite")
-    clock = lambda: next(ticks) * seconds  # noqa: E731
-    return SlotLengths("hospital", policy, database, shortest=shortest, clock=clock)
+    rehearse = lambda plan, person: seconds  # noqa: E731
+    return SlotLengths("hospital", policy, database, rehearse, shortest=shortest)
 
 
 def of(found, policy, text="SELECT COUNT(*) AS n FROM visits"):

@@ -53,6 +53,9 @@ PeopleOption = Annotated[
 Metrics = Annotated[
     bool, typer.Option("--metrics", help="Let owners and operators read /metrics.")
 ]
+OpenApi = Annotated[
+    bool, typer.Option("--openapi", help="Let people with a token read /openapi.json.")
+]
 LogRequests = Annotated[
     bool,
     typer.Option("--log-requests", help="Write who asked for which route, without values."),
@@ -77,6 +80,7 @@ def serve(
     people: PeopleOption = "",
     log_requests: LogRequests = False,
     metrics: Metrics = False,
+    openapi: OpenApi = False,
     database: Database = None,
 ) -> None:
     """Let people elsewhere ask questions about private tables."""
@@ -98,6 +102,7 @@ def serve(
         people=people,
         log_requests=log_requests,
         metrics=metrics,
+        openapi=openapi,
     )
     settings.check()
     place = ServerPlace(host, port, certificate, key, behind_proxy)

@@ -45,6 +45,13 @@ class ChildSources:
         told = {"policy": declared, "sources": sources, "memory": policy.memory}
         return cls(told | {"offline": not remote}, _environment(remote))
 
+    @classmethod
+    def made_up(cls, policy: Policy) -> "ChildSources":
+        """No sources: made-up rows that fit what a policy with its schemas declares."""
+        declared = write_policy(policy) | {"units": {}, "analysts": {}}
+        told = {"policy": declared, "sources": None, "memory": policy.memory}
+        return cls(told | {"offline": True}, _environment([]))
+
 
 def _environment(remote: list[str]) -> dict[str, str]:
     """The variables that a child gets: the usual ones, and those that its sources name."""

@@ -12,12 +12,14 @@ import queue
 import resource
 import sys
 import threading
+import time
 from contextlib import suppress
 from typing import Any
 
 from deniable.app.server.children.messages import PipeBroken, receive, send
 
 _NEW_USERS, _NEW_NETWORK = 0x10000000, 0x40000000  # of Linux's unshare
+_TRIES = 3  # of a rehearsal; the fastest depends least on what else the machine does
 _HEADROOM = 4 << 30  # of addresses, beyond the engine's own memory: libraries, threads, results
 
 
@@ -54,17 +56,20 @@ def _read_requests(handle: int, waiting: "queue.Queue[dict[str, Any]]") -> None:
 
 def _serve(first: dict[str, Any], waiting: "queue.Queue[dict[str, Any]]", answers: int) -> None:
     from deniable.engines.opening import open_engine
+    from deniable.engines.rehearsal import open_rehearsal
     from deniable.errors import DeniableError
     from deniable.policy.written_policy import read_policy
 
     last = _LastMessage()
     logging.getLogger("deniable.engine").addHandler(last)
     try:
-        engine = open_engine(read_policy(first["policy"], sources=first["sources"]))
+        policy = read_policy(first["policy"], sources=first["sources"])
+        made_up = first["sources"] is None
+        engine: Any = open_rehearsal(policy) if made_up else open_engine(policy)
     except DeniableError as problem:
         send(answers, {"refused": str(problem)})
         return
-    schemas = {name: engine.schema(name) for name in first["sources"]}
+    schemas = {name: engine.schema(name) for name in policy.tables}
     send(
         answers,
         {"name": engine.name, "runs_plan_text": engine.runs_plan_text, "schemas": schemas},
@@ -92,6 +97,8 @@ def _answer(
             return {"statements": write_statements(engine.prepare(plan).statements)}, b""
         except Unsupported as problem:
             return {"unsupported": str(problem)}, b""
+    if asked["act"] == "rehearse":
+        return {"seconds": _time(engine, plan)}, b""
     written = WrittenPlan(plan, read_statements(asked["statements"]))
     try:
         tables, body = engine.run(written).reveal_to(write_groups)
@@ -100,6 +107,21 @@ def _answer(
     except Exception as problem:
         return {"failed": "", "log": f"{type(problem).__name__} in a child"}, b""
     return {"tables": tables}, body
+
+
+def _time(engine: Any, plan: Any) -> float:
+    """How long a plan takes at least; 0 if it cannot be run."""
+    from deniable.errors import DeniableError
+
+    try:
+        written, taken = engine.prepare(plan), []
+        for _ in range(_TRIES):
+            begun = time.perf_counter()
+            engine.run(written)
+            taken.append(time.perf_counter() - begun)
+    except DeniableError:
+        return 0.0
+    return min(taken)
 
 
 def _limit(first: dict[str, Any]) -> None:

@@ -34,8 +34,8 @@ _PREPARE_SECONDS = 60.0
 class PooledEngine:
     """Children over the sources of one policy: as many statements at once as there are."""
 
-    def __init__(self, policy: Policy, *, children: int) -> None:
-        self._sources = ChildSources.of(policy)
+    def __init__(self, policy: Policy, *, children: int, made_up: bool = False) -> None:
+        self._sources = ChildSources.made_up(policy) if made_up else ChildSources.of(policy)
         self._idle: queue.LifoQueue[ChildProcess] = queue.LifoQueue()
         self._all: set[ChildProcess] = set()
         self._lock = threading.Lock()
@@ -54,10 +54,9 @@ class PooledEngine:
 
     def prepare(self, plan: Plan) -> WrittenPlan:
         """The plan's final text, written by a child; Unsupported if it cannot run it."""
-        deadline = time.monotonic() + _PREPARE_SECONDS
         asked = {"act": "prepare", "plan": canonical.to_json(plan)}
         try:
-            told, _ = self._ask(asked, deadline)
+            told, _ = self._ask(asked, _PREPARE_SECONDS, _PREPARE_SECONDS)
         except (PipeBroken, PipeTimeout, queue.Empty):
             raise ServerUnavailable(
                 "The engine cannot be asked now. Nothing was spent. Try again later."
@@ -89,12 +88,15 @@ class PooledEngine:
             child.end()
 
     def _ask(
-        self, asked: dict[str, Any], deadline: float | None
+        self, asked: dict[str, Any], wait: float | None, work: float | None = None
     ) -> tuple[dict[str, Any], bytearray]:
-        left = None if deadline is None else max(0.0, deadline - time.monotonic())
-        child = self._idle.get(timeout=left)
+        """The answer of a child. It may take `wait` seconds until one is free, and `work` from
+        then on; without `work`, `wait` is for both."""
+        begun = time.monotonic()
+        child = self._idle.get(timeout=wait)
+        start, left = (begun, wait) if work is None else (time.monotonic(), work)
         try:
-            answer = child.ask(asked, deadline)
+            answer = child.ask(asked, None if left is None else start + left)
         except BaseException:
             self._replace(child)
             raise
@@ -142,6 +144,11 @@ class TimedEngine:
         """The engine's name."""
         return self.pool.name
 
+    @property
+    def _left(self) -> float | None:
+        """The seconds until the deadline."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
     def schema(self, table: str) -> Mapping[str, str]:
         """The table's columns and their types."""
         return self.pool.schema(table)
@@ -158,7 +165,7 @@ class TimedEngine:
             "statements": write_statements(written.statements),
         }
         try:
-            told, body = self.pool._ask(asked, self.deadline)
+            told, body = self.pool._ask(asked, self._left)
             if "failed" not in told:
                 return Withheld(read_groups(told["tables"], body))
             why = told.get("log", "")

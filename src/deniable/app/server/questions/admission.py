@@ -15,9 +15,17 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from deniable.app.server.accounts.identity import Person
+from deniable.app.server.problem_details import as_ours
 from deniable.app.server.questions import slots
-from deniable.app.server.questions.question_queue import AskedJob, Job, QuestionQueue
+from deniable.app.server.questions.question_queue import (
+    NOBODY,
+    AskedJob,
+    Job,
+    QuestionQueue,
+)
 from deniable.app.server.questions.question_requests import (
     AskedQuestions,
     question_hash,
@@ -66,7 +74,7 @@ class Admission:
                 question_id=_check_id(request.question_id),
                 request=request.told,
                 plan=question_hash(session, plans),
-                lengths=served.slot_lengths(plans),
+                lengths=served.slot_lengths(plans, person.name),
                 padded=served.padded,
                 joins=not request.fresh,
             )
@@ -151,6 +159,9 @@ class Admission:
                 self.queue.count_overrun(job.person)
             ran = work.timetable.reserved.is_set() or job.joined
             self.queue.finish(job, outcome, engine_ran=ran)
+        except LedgerUnavailable:
+            log.error("job %s lost its ledger and will be asked for again", job.id)
+            self.queue.give_up(job)
         except Exception as problem:
             log.error("job %s: %s after its outcome", job.id, type(problem).__name__)
         finally:
@@ -171,10 +182,14 @@ class Admission:
             return request.answer(request.about(session), job.question_id)
         except EngineFailed as failure:
             return _failed(failure)
-        except DeniableError as problem:
+        except (DeniableError, SQLAlchemyError) as found:
+            problem = as_ours(found)
+            away, listed = isinstance(problem, LedgerUnavailable), request.kind == "questions"
+            began = timetable.reserved.is_set() or job.joined
+            if away and began and not listed:
+                raise problem from None  # its outcome is in the ledger, when that is back
             # A list has no id in the ledger: if its charge may have been written, it ends here.
-            unsure = request.kind == "questions" and isinstance(problem, LedgerUnavailable)
-            if timetable.reserved.is_set() or job.joined or unsure:
+            if began or (away and listed):
                 kind = type(problem).__name__
                 return {"kind": "refused", "error": kind, "message": str(problem)}
             work.refusal = problem
@@ -213,6 +228,8 @@ def tables_of(served: ServedPolicy, job: Job) -> list[str]:
 
 
 def _is_running(process: int) -> bool:
+    if process == NOBODY:
+        return False
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -14,15 +14,19 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
+from deniable.errors import InvalidParameter
 from deniable.exact.foreign_text import read_json
 from deniable.query.plan import canonical
 from deniable.release.answer.answer_table import Answer
 from deniable.release.answer.record import from_bytes, to_bytes
+from deniable.release.asking.outer_release import OuterRelease
 from deniable.release.certificate.certificate import Certificate, document_text
 from deniable.release.certificate.document import write_document
 from deniable.release.certificate.label import label_title, make_label
 from deniable.release.certificate.label_page import label_page
 from deniable.release.certificate.verification import verify
+from deniable.release.session.release import Release
+from deniable.release.session.release_records import receipt_text
 
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -34,6 +38,44 @@ def last_receipt(outcome: Mapping[str, Any]) -> str:
     if outcome["kind"] == "answers":
         return str(outcome["records"][-1])
     return str(read_json(outcome["record"])[-1])
+
+
+def write_record(release: Release) -> str:
+    """The receipt of a release that was signed."""
+    assert release.certificate is not None
+    return receipt_text(release.answer, release.certificate)
+
+
+def write_outer(release: OuterRelease) -> dict[str, Any]:
+    """SQL over released rows: its private parts, its rows and what was signed about them."""
+    assert release.outer_certificate is not None
+    return {
+        "kind": "outer",
+        "parts": {name: write_record(part) for name, part in release.inner.items()},
+        "answer": base64.b64encode(to_bytes(release.answer)).decode("ascii"),
+        "statement": dict(release.outer_certificate.statement),
+        "signature": release.outer_certificate.signature,
+        "document": release.to_json(),
+    }
+
+
+def write_form(outcome: Mapping[str, Any], wanted: str) -> bytes:
+    """An outcome in one of the forms."""
+    if outcome["kind"] != "outer":
+        return FORMATS[wanted][1](*read_release(last_receipt(outcome)))
+    if wanted == "json":
+        return str(outcome["document"]).encode("ascii")
+    if wanted == "certificate":
+        signed = {name: outcome[name] for name in ("statement", "signature")}
+        return document_text(signed).encode("ascii")
+    first = read_release(next(iter(outcome["parts"].values())))[1]
+    if wanted == "label":
+        raise InvalidParameter(
+            "This answer has several parts. Ask for the parts by themselves, at no cost: each "
+            "has its label."
+        )
+    answer = from_bytes(base64.b64decode(outcome["answer"], validate=True))
+    return FORMATS[wanted][1](answer, first)
 
 
 def read_release(receipt: str) -> tuple[Answer, Certificate]:

@@ -14,6 +14,7 @@ from deniable.app.server.accounts.account_stores import AccountStore, open_store
 from deniable.app.server.accounts.identity import Identities
 from deniable.app.server.accounts.oidc_providers import read_providers
 from deniable.app.server.accounts.server_database import DEFAULT_DATABASE, ServerDatabase
+from deniable.app.server.api_document import document_router
 from deniable.app.server.application import make_application
 from deniable.app.server.operation_routes import operation_router
 from deniable.app.server.problem_details import problem_of
@@ -41,6 +42,7 @@ class ServerSettings:
     people: str = ""  # where people are kept, if not in the database
     log_requests: bool = False
     metrics: bool = False
+    openapi: bool = False  # whether people who log in may read the OpenAPI document
 
     def to_json(self) -> str:
         """The settings as text, for a process that is started with them."""
@@ -116,7 +118,7 @@ def make_server(settings: ServerSettings, *, https: bool) -> FastAPI:
     """The application. It ends its children and closes its ledgers when it stops."""
     providers = {} if settings.providers is None else read_providers(settings.providers)
     server, opened = open_server(settings)
-    application = make_application(
+    routers = [
         operation_router(
             [
                 partial(server.people.find_session, ""),
@@ -126,6 +128,10 @@ def make_server(settings: ServerSettings, *, https: bool) -> FastAPI:
         ),
         account_router(server.people, origin=settings.origin, providers=providers),
         question_router(server),
+    ]
+    application = make_application(
+        *routers,
+        *([document_router(routers)] if settings.openapi else []),
         https=https,
         at_end=opened.close,
         problem_of=problem_of,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 MOST_OVERRUNS = 3
+NOBODY = 0  # in place of the process that answers a job
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS jobs (id TEXT PRIMARY KEY, policy TEXT NOT NULL,"
     " person TEXT NOT NULL, question_id TEXT NOT NULL, request TEXT NOT NULL,"
@@ -207,6 +208,14 @@ class QuestionQueue:
                 (os.getpid(), job.id, job.worker),
             )
             return taken.rowcount > 0
+
+    def give_up(self, job: Job) -> None:
+        """Leaves a job to whoever is asked for it next."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE jobs SET worker = ? WHERE id = ? AND worker = ?",
+                (NOBODY, job.id, os.getpid()),
+            )
 
     def withdraw(self, job: Job) -> None:
         """Forgets a job that was refused before anything was spent."""

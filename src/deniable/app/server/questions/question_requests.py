@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from deniable.app.server.questions.answer_formats import write_outer, write_record
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.foreign_text import read_json, read_rational
 from deniable.exact.suggestions import suggest
 from deniable.ledger.ledger import Remaining
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
+from deniable.release.asking.outer_release import OuterRelease
 from deniable.release.asking.stages import plans_of_question
 from deniable.release.profile.profiling import plan_whole_profile
 from deniable.release.public_session import Session
-from deniable.release.session.release import Release
-from deniable.release.session.release_records import receipt_text
 
 LONGEST_SQL = 64 * 1024
 MOST_QUESTIONS = 1000
@@ -73,6 +73,9 @@ class AskedQuestions:
         """The plans of all steps, of which each has a slot. Nothing is spent or read."""
         if self.kind == "profile":
             return plan_whole_profile(session, **self.options)
+        if self.kind == "questions":  # each of them one plan: all are fixed now
+            asked = self.questions
+            return tuple(session.plan(one["sql"], **self.ask_options(one)) for one in asked)
         return tuple(
             plan
             for question in self.questions
@@ -88,7 +91,7 @@ class AskedQuestions:
         if self.kind == "questions":
             plans = self.plans(session)
             releases = session.release_all(plans, **self.options)
-            return {"kind": "answers", "records": [_receipt(one) for one in releases]}
+            return {"kind": "answers", "records": [write_record(one) for one in releases]}
         question = self.questions[0]
         release = session.sql(
             question["sql"],
@@ -98,9 +101,11 @@ class AskedQuestions:
         )
         told = {"repeated": release.repeated, "kept": release.kept, "more": release.more}
         told["remaining"] = describe_remaining(release.remaining)
+        if isinstance(release, OuterRelease):
+            return told | write_outer(release)
         if session.record is not None:
             return told | {"kind": "run", "record": session.record}
-        return told | {"kind": "answer", "record": _receipt(release)}
+        return told | {"kind": "answer", "record": write_record(release)}
 
 
 def describe_remaining(left: Remaining) -> dict[str, Any]:
@@ -132,6 +137,8 @@ def read_request(body: bytes) -> AskedQuestions:
     if "profile" in told:
         _check_names(told, ("profile",))
         options = _read_names(told["profile"], _PROFILE, "profile")
+        if not isinstance(options.get("table"), str | None) or "epsilon" not in options:
+            raise InvalidParameter("A profile needs `epsilon`; `table` is a name.")
         return AskedQuestions("profile", options=_read_numbers(options), **made)
     if "questions" in told:
         _check_names(told, ("questions", "delta"))
@@ -164,6 +171,12 @@ def _read_question(told: Any, *, several: bool = False) -> dict[str, Any]:
         raise InvalidParameter(
             f"`sql` has more than {LONGEST_SQL:,} bytes. Split the question."
         )
+    bounds = question.get("bounds")
+    named = isinstance(bounds, list) and all(isinstance(name, str) for name in bounds)
+    if not (named or isinstance(bounds, str | None)):
+        raise InvalidParameter('`bounds` must be "find", or a list of the columns\' names.')
+    if not isinstance(question.get("weights"), dict | None):
+        raise InvalidParameter("`weights` must be an object: a number for each output.")
     for name in ("nonnegative", "other", "brackets", "fresh"):
         if not isinstance(question.get(name, False), bool):
             raise InvalidParameter(f"`{name}` must be true or false.")
@@ -233,11 +246,6 @@ def _check_names(told: Mapping[str, Any], known: tuple[str, ...]) -> None:
             raise InvalidParameter(
                 "A name in the request is unknown. " + suggest(name, known, "Names are")
             )
-
-
-def _receipt(release: Release) -> str:
-    assert release.certificate is not None
-    return receipt_text(release.answer, release.certificate)
 
 
 def question_hash(session: Session, plans: tuple[Plan, ...]) -> str:

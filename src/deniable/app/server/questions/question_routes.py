@@ -20,11 +20,7 @@ from deniable.app.server.accounts.identity import Identities, Person
 from deniable.app.server.problem_details import problem_of, show_problem
 from deniable.app.server.questions import slots
 from deniable.app.server.questions.admission import Admission, tables_of
-from deniable.app.server.questions.answer_formats import (
-    FORMATS,
-    last_receipt,
-    read_release,
-)
+from deniable.app.server.questions.answer_formats import FORMATS, write_form
 from deniable.app.server.questions.public_facts import (
     describe_entries,
     describe_head,
@@ -184,9 +180,7 @@ def _hand_over(job: Job, wanted: str) -> Response:
         return _repeat_refusal(outcome)
     if wanted == "record":
         return JSONResponse(outcome)
-    media_type, write = FORMATS[wanted]
-    content = write(*read_release(last_receipt(outcome)))
-    return Response(content, media_type=media_type)
+    return Response(write_form(outcome, wanted), media_type=FORMATS[wanted][0])
 
 
 def _repeat_refusal(outcome: Mapping[str, Any]) -> Response:

@@ -7,6 +7,7 @@ from pathlib import Path
 from deniable.app.server.accounts.identity import Person
 from deniable.app.server.accounts.server_database import ServerDatabase
 from deniable.app.server.children.pooled_engine import PooledEngine
+from deniable.app.server.children.rehearsal_children import RehearsalChildren
 from deniable.app.server.questions.served_session import ServedSession, for_question
 from deniable.app.server.questions.slots import SLOT_SECONDS, SlotLengths, Timetable
 from deniable.errors import InvalidParameter, InvalidPolicy
@@ -51,7 +52,11 @@ class ServedPolicy:
             raise
         if not padded:  # which every certificate says
             self._session._records.engine += ", answered without slots"
-        self._slots = SlotLengths(name, self._session.policy, database, shortest=slot)
+        declared = self._session.policy
+        self._rehearsals = RehearsalChildren(declared)
+        self._slots = SlotLengths(
+            name, declared, database, self._rehearsals.seconds, shortest=slot
+        )
 
     @classmethod
     def open(
@@ -73,11 +78,11 @@ class ServedPolicy:
         """A session for plans and budgets of one person; it runs nothing."""
         return for_question(self._session, analyst, Timetable(0.0, ()))
 
-    def slot_lengths(self, plans: Sequence[Plan]) -> list[float]:
+    def slot_lengths(self, plans: Sequence[Plan], person: str = "") -> list[float]:
         """The length of each step's slot; without slots, how long each may take."""
         if not self.padded:
             return [self.time_limit] * len(plans)
-        return [self._slots.of(plan, canonical.plan_form(plan)[1]) for plan in plans]
+        return [self._slots.of(plan, canonical.plan_form(plan)[1], person) for plan in plans]
 
     def policy_for(self, person: Person) -> Policy:
         """The policy with the tables that are there for a person, and no others."""
@@ -118,7 +123,7 @@ class ServedPolicy:
 
     def close(self) -> None:
         """Ends the children and closes the ledger."""
-        self._slots.close()
+        self._rehearsals.close()
         self._session.close()
 
 

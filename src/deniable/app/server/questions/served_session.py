@@ -44,8 +44,9 @@ class ServedSession(Session):
     def _run(
         self, written: WrittenPlan, kept: KeptCounts | None = None
     ) -> Answer | BaseException:
-        """The answer or the failure, at the end of the slot and not before."""
-        ends = self._timetable.begin_step()
+        """The answer or the failure. A step of several is told at the end of its slot; a single
+        question is certified first, and settled then."""
+        ends = self._timetable.ends = self._timetable.begin_step()
         deadline = in_monotonic_time(ends)
         engine: Any = self._engine
         timed = engine.until(deadline) if isinstance(engine, PooledEngine) else engine
@@ -56,8 +57,13 @@ class ServedSession(Session):
             self._timetable.overran = True
             if not isinstance(outcome, BaseException):
                 outcome = EngineFailed(secrets.token_hex(4))
-        slots.wait_until(ends)
+        if kept is not None:
+            self._wait_for_slot()
         return outcome
+
+    def _wait_for_slot(self) -> None:
+        if self._timetable.padded:
+            slots.wait_until(self._timetable.ends)
 
 
 def for_question(

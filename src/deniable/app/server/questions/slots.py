@@ -10,11 +10,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from deniable.app.server.accounts.server_database import ServerDatabase
-from deniable.engines.rehearsal import open_rehearsal
-from deniable.errors import EngineFailed
 from deniable.policy import Policy
 from deniable.policy.table import ROW_CEILING
 from deniable.query.plan.plan import Plan
@@ -22,7 +19,6 @@ from deniable.query.plan.plan import Plan
 SLOT_SECONDS = 1.0
 LONGEST_SLOT = 3600.0
 _SHARE = 4  # a rehearsal may take a quarter of its slot
-_TRIES = 3  # of which the fastest counts: it depends least on what else the machine does
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS slots (policy TEXT NOT NULL, plan TEXT NOT NULL,"
     " seconds REAL NOT NULL, PRIMARY KEY (policy, plan)) STRICT",
@@ -49,18 +45,16 @@ class SlotLengths:
         name: str,
         policy: Policy,
         database: ServerDatabase,
+        rehearse: Callable[[Plan, str], float],
         *,
         shortest: float = SLOT_SECONDS,
-        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._name, self._policy, self._database = name, policy, database
-        self._shortest, self._clock = shortest, clock
-        self._engine: Any = None
-        self._lock = threading.Lock()
+        self._rehearse, self._shortest = rehearse, shortest
         database.create(*_TABLES)
 
-    def of(self, plan: Plan, plan_hash: str) -> float:
-        """The length of a plan's slot, in seconds."""
+    def of(self, plan: Plan, plan_hash: str, person: str = "") -> float:
+        """The length of a plan's slot, in seconds; for a new plan it is rehearsed."""
         key = self._name, f"{self._shortest!r} {plan_hash}"
         with self._database.reading() as connection:
             known = connection.execute(
@@ -68,7 +62,9 @@ class SlotLengths:
             ).fetchone()
         if known is not None:
             return float(known[0])
-        length = slot_length(self._shortest, self._expect(plan))
+        taken = self._rehearse(plan, person)
+        growth = max(self._growth(table) for table in plan.tables)
+        length = slot_length(self._shortest, taken * growth)
         with self._database.writing() as connection:
             connection.execute("INSERT OR IGNORE INTO slots VALUES (?, ?, ?)", (*key, length))
             (length,) = connection.execute(
@@ -76,34 +72,12 @@ class SlotLengths:
             ).fetchone()
         return float(length)
 
-    def _expect(self, plan: Plan) -> float:
-        """How long a plan takes with as many rows as its tables are declared to have."""
-        with self._lock:
-            if self._engine is None:
-                self._engine = open_rehearsal(self._policy)
-            try:
-                written = self._engine.prepare(plan)
-                taken = min(self._time(written) for _ in range(_TRIES))
-            except EngineFailed:
-                return 0.0
-        return taken * max(self._growth(name) for name in plan.tables)
-
-    def _time(self, written: Any) -> float:
-        begun = self._clock()
-        self._engine.run(written)
-        return self._clock() - begun
-
     def _growth(self, table: str) -> float:
         """How many times as many rows a table may have as the rehearsal had."""
         declared = self._policy.tables[table]
         made_up = min(declared.expected_rows or 1000, 100_000)
         ceiling = declared.row_ceiling if declared.row_ceiling < ROW_CEILING else None
         return (ceiling or declared.expected_rows or made_up) / made_up
-
-    def close(self) -> None:
-        """Closes the engine of the rehearsals."""
-        if self._engine is not None:
-            self._engine.close()
 
 
 @dataclass(slots=True)
@@ -115,6 +89,7 @@ class Timetable:
     padded: bool = True  # whether an answer waits for the end of its slot
     reserved: threading.Event = field(default_factory=threading.Event)
     overran: bool = False
+    ends: float = 0.0  # of the step that has begun
     _next: int = 0
 
     @property

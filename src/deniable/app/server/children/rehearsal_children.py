@@ -1,0 +1,95 @@
+"""Times plans on made-up rows, in children that are killed when a plan takes too long.
+
+A rehearsal decides how long a slot is, before anything is charged. Somebody may ask for a plan
+that takes for ever on any rows, so it may neither run in the server itself nor hold up the
+plans of other people: one plan of a person is timed at a time, and few may wait.
+"""
+
+import queue
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from deniable.app.server.children.messages import PipeBroken, PipeTimeout
+from deniable.app.server.children.pooled_engine import PooledEngine
+from deniable.errors import TooManyQuestions, Unsupported
+from deniable.policy import Policy
+from deniable.query.plan import canonical
+from deniable.query.plan.plan import Plan
+
+LONGEST_REHEARSAL = 10.0  # seconds, of all tries of one plan
+_MOST_OF_ONE = 4  # plans of one person, timed or waiting
+_MOST_WAITING = 30.0  # seconds for a child that is free
+
+
+class RehearsalChildren:
+    """Children over made-up rows that fit a policy. They open no source."""
+
+    def __init__(self, policy: Policy, *, longest: float = LONGEST_REHEARSAL) -> None:
+        self._policy, self._longest = policy, longest
+        self._turns = _Turns()
+        self._pool: PooledEngine | None = None
+        self._lock = threading.Lock()
+
+    def seconds(self, plan: Plan, person: str = "") -> float:
+        """How long a plan takes on made-up rows: the fastest of some tries. Refuses a plan that
+        takes too long, or breaks its child."""
+        asked = {"act": "rehearse", "plan": canonical.to_json(plan)}
+        with self._turns.of(person):
+            try:
+                told, _ = self._open()._ask(asked, _MOST_WAITING, self._longest)
+            except queue.Empty:
+                raise TooManyQuestions(
+                    "Other new questions are being tried on made-up rows. Nothing was spent. "
+                    "Try again later."
+                ) from None
+            except (PipeBroken, PipeTimeout):
+                raise Unsupported(
+                    f"On made-up rows this question takes more than {self._longest:g} seconds, "
+                    "or more memory than the policy allows. So no slot can be found for it. "
+                    "Nothing was spent. Ask a simpler question."
+                ) from None
+        return float(told["seconds"])
+
+    def close(self) -> None:
+        """Ends the children."""
+        with self._lock:
+            if self._pool is not None:
+                self._pool.close()
+
+    def _open(self) -> PooledEngine:
+        """The children, which are started when the first plan comes."""
+        with self._lock:
+            if self._pool is None:
+                self._pool = PooledEngine(self._policy, children=1, made_up=True)
+            return self._pool
+
+
+@dataclass(slots=True)
+class _Turns:
+    """One plan of a person at a time; few wait."""
+
+    _locks: dict[str, threading.Lock] = field(default_factory=dict)
+    _here: "Counter[str]" = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def of(self, person: str) -> Iterator[None]:
+        with self._lock:
+            if self._here[person] >= _MOST_OF_ONE:
+                raise TooManyQuestions(
+                    f"{_MOST_OF_ONE} new questions of yours are being tried on made-up rows. "
+                    "Nothing was spent. Wait for them."
+                )
+            self._here[person] += 1
+            turn = self._locks.setdefault(person, threading.Lock())
+        try:
+            with turn:
+                yield
+        finally:
+            with self._lock:
+                self._here[person] -= 1
+                if not self._here[person]:
+                    del self._here[person], self._locks[person]

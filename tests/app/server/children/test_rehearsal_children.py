@@ -1,0 +1,96 @@
+"""Plans are timed on made-up rows in children, and nobody's plan holds up everybody."""
+
+import threading
+
+import pytest
+
+import deniable as dp
+from deniable.app.server.children.pooled_engine import PooledEngine
+from deniable.app.server.children.rehearsal_children import RehearsalChildren
+from deniable.policy import Policy, Table
+from deniable.query.planner.request import make_plan
+
+
+def policy_of(rows=1000):
+    table = Table.declare("visits", bounds={"cost": (0, 99)}, expected_rows=rows)
+    return Policy([table.with_schema({"cost": "BIGINT", "ward": "VARCHAR"})], epsilon=1)
+
+
+def plan_of(policy, text="SELECT SUM(cost) AS c FROM visits WHERE ward = 'A'"):
+    return make_plan(text, policy, epsilon=0.5)
+
+
+@pytest.fixture(scope="module")
+def children():
+    made = RehearsalChildren(policy_of())
+    yield made
+    made.close()
+
+
+def test_a_plan_is_timed_without_any_source(children):
+    """The column `ward` is not declared: its type, which is public, is enough."""
+    assert 0 < children.seconds(plan_of(policy_of()), "ann") < 600
+
+
+def test_a_plan_that_takes_too_long_is_refused_and_its_child_is_replaced():
+    policy = policy_of()
+    children = RehearsalChildren(policy, longest=0.0)
+    try:
+        for _ in range(3):  # more often than there are children
+            with pytest.raises(dp.Unsupported, match=r"takes more than 0 seconds.*was spent"):
+                children.seconds(plan_of(policy), "ann")
+        children._longest = 600.0
+        assert children.seconds(plan_of(policy), "ann") > 0
+    finally:
+        children.close()
+
+
+def test_one_plan_of_a_person_at_a_time_and_few_wait(monkeypatch):
+    children, policy = RehearsalChildren(policy_of()), policy_of()
+    begun, end, running = threading.Semaphore(0), threading.Event(), []
+
+    class Slow:
+        """Children that work until they are told to end."""
+
+        def _ask(self, asked, wait, work):
+            running.append(asked)
+            begun.release()
+            assert end.wait(600)
+            return {"seconds": 1.0}, b""
+
+    monkeypatch.setattr(children, "_open", Slow)
+    waiting = [
+        threading.Thread(target=children.seconds, args=(plan_of(policy), "ann"))
+        for _ in range(4)
+    ]
+    for thread in waiting:
+        thread.start()
+    assert begun.acquire(timeout=600)
+    while children._turns._here["ann"] < 4:
+        pass
+    assert len(running) == 1
+    with pytest.raises(dp.TooManyQuestions, match="4 new questions of yours"):
+        children.seconds(plan_of(policy), "ann")
+    other = threading.Thread(target=children.seconds, args=(plan_of(policy), "bob"))
+    other.start()
+    assert begun.acquire(timeout=600)  # bob does not wait for ann
+    end.set()
+    for thread in [*waiting, other]:
+        thread.join()
+    assert not children._turns._here
+    assert not children._turns._locks
+
+
+def test_children_with_made_up_rows_are_told_no_source(tmp_path):
+    (tmp_path / "visits.csv").write_text("cost\n41\n")
+    policy = Policy(
+        [Table("visits", str(tmp_path / "visits.csv")).with_schema({"cost": "BIGINT"})],
+        epsilon=1,
+    )
+    pool = PooledEngine(policy, children=0, made_up=True)
+    try:
+        assert pool._sources.told["sources"] is None
+        assert "visits.csv" not in repr(pool._sources.told)
+        assert pool.schema("visits") == {"cost": "BIGINT"}
+    finally:
+        pool.close()
