@@ -15,6 +15,7 @@ SCHEMES = ("light", "dark")
 PAGES: list[tuple[str, str, str]] = [
     ("login", "", "/login"),
     ("home", "ann", ""),
+    ("ask", "ann", "/hospital/ask"),
 ]
 
 

@@ -35,6 +35,10 @@ GET    /console                             any    any     any     any      any
 GET    /console/login                       anyone
 POST   /console/login                       anyone
 POST   /console/logout                      any    any     any     any      any
+GET    /console/{policy}/ask                any    any     -       -        -
+POST   /console/{policy}/ask                any    any     -       -        -
+POST   /console/{policy}/preview            any    any     -       -        -
+POST   /console/{policy}/releases           any    any     -       -        -
 """
 _FREE = {
     ("POST", "/v1/{policy}/explain"),
@@ -43,6 +47,8 @@ _FREE = {
     ("POST", "/logout"),
     ("POST", "/console/login"),
     ("POST", "/console/logout"),
+    ("POST", "/console/{policy}/ask"),
+    ("POST", "/console/{policy}/preview"),
 }
 ANYONE = "anyone"
 Reach = str  # "any", "own" or "anyone"

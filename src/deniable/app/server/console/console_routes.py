@@ -2,11 +2,12 @@
 
 from fastapi import APIRouter
 
+from deniable.app.server.console.ask_pages import AskPages
 from deniable.app.server.console.console import Console
 from deniable.app.server.console.home_pages import HomePages
 
 # Each is made from the console and has `routes()`.
-PARTS = (HomePages,)
+PARTS = (HomePages, AskPages)
 
 
 def console_router(console: Console) -> APIRouter:
