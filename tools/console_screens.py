@@ -16,6 +16,10 @@ PAGES: list[tuple[str, str, str]] = [
     ("login", "", "/login"),
     ("home", "ann", ""),
     ("ask", "ann", "/hospital/ask"),
+    ("rehearse", "ann", "/hospital/rehearse"),
+    ("policy", "olga", "/hospital/policy"),
+    ("policy-audited", "audrey", "/hospital/policy"),
+    ("ledger", "audrey", "/hospital/ledger"),
 ]
 
 

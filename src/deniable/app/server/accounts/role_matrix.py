@@ -39,6 +39,12 @@ GET    /console/{policy}/ask                any    any     -       -        -
 POST   /console/{policy}/ask                any    any     -       -        -
 POST   /console/{policy}/preview            any    any     -       -        -
 POST   /console/{policy}/releases           any    any     -       -        -
+GET    /console/{policy}/rehearse           any    any     -       -        -
+POST   /console/{policy}/rehearse           any    any     -       -        -
+GET    /console/{policy}/policy             any    -       any     -        -
+POST   /console/{policy}/policy             any    -       -       -        -
+GET    /console/{policy}/ledger             any    own     any     -        -
+POST   /console/{policy}/ledger             any    -       any     -        -
 """
 _FREE = {
     ("POST", "/v1/{policy}/explain"),
@@ -49,6 +55,9 @@ _FREE = {
     ("POST", "/console/logout"),
     ("POST", "/console/{policy}/ask"),
     ("POST", "/console/{policy}/preview"),
+    ("POST", "/console/{policy}/rehearse"),
+    ("POST", "/console/{policy}/policy"),  # which changes nothing
+    ("POST", "/console/{policy}/ledger"),  # which replays
 }
 ANYONE = "anyone"
 Reach = str  # "any", "own" or "anyone"

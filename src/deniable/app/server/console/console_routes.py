@@ -5,9 +5,12 @@ from fastapi import APIRouter
 from deniable.app.server.console.ask_pages import AskPages
 from deniable.app.server.console.console import Console
 from deniable.app.server.console.home_pages import HomePages
+from deniable.app.server.console.oversight.ledger_pages import LedgerPages
+from deniable.app.server.console.oversight.policy_pages import PolicyPages
+from deniable.app.server.console.rehearsal_pages import RehearsalPages
 
 # Each is made from the console and has `routes()`.
-PARTS = (HomePages, AskPages)
+PARTS = (HomePages, AskPages, RehearsalPages, PolicyPages, LedgerPages)
 
 
 def console_router(console: Console) -> APIRouter:
