@@ -39,6 +39,17 @@ GET    /console/{policy}/ask                any    any     -       -        -
 POST   /console/{policy}/ask                any    any     -       -        -
 POST   /console/{policy}/preview            any    any     -       -        -
 POST   /console/{policy}/releases           any    any     -       -        -
+GET    /console/{policy}/releases           any    own     any     -        -
+POST   /console/{policy}/search             any    own     any     -        -
+GET    /console/{policy}/releases/{name}    any    own     any     -        -
+POST   /console/{policy}/releases/{name}    any    own     any     -        -
+GET    /console/{policy}/releases/{name}/notebook  any  own  any  -  -
+POST   /console/{policy}/releases/{name}/public    any  -    -    -  -
+GET    /public/{name}                       anyone
+GET    /public/{name}/{form}                anyone
+GET    /console/{policy}/budget             any    own     any     -        -
+POST   /console/{policy}/budget             -      own     -       -        -
+POST   /console/{policy}/requests/{name}    any    -       -       -        -
 """
 _FREE = {
     ("POST", "/v1/{policy}/explain"),
@@ -49,6 +60,8 @@ _FREE = {
     ("POST", "/console/logout"),
     ("POST", "/console/{policy}/ask"),
     ("POST", "/console/{policy}/preview"),
+    ("POST", "/console/{policy}/search"),
+    ("POST", "/console/{policy}/releases/{name}"),  # SQL over what was released
 }
 ANYONE = "anyone"
 Reach = str  # "any", "own" or "anyone"

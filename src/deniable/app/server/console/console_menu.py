@@ -5,7 +5,11 @@ from dataclasses import dataclass
 from deniable.app.server.accounts.role_matrix import reach
 
 # A page of a policy: its name in the menu and its address. The order is that of the menu.
-MENU: tuple[tuple[str, str], ...] = (("Ask", "/console/{policy}/ask"),)
+MENU: tuple[tuple[str, str], ...] = (
+    ("Ask", "/console/{policy}/ask"),
+    ("Releases", "/console/{policy}/releases"),
+    ("Budget", "/console/{policy}/budget"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,15 @@
 
 from fastapi import APIRouter
 
+from deniable.app.server.console.answer_pages import AnswerPages
 from deniable.app.server.console.ask_pages import AskPages
+from deniable.app.server.console.budget_pages import BudgetPages
 from deniable.app.server.console.console import Console
+from deniable.app.server.console.gallery_pages import GalleryPages
 from deniable.app.server.console.home_pages import HomePages
 
 # Each is made from the console and has `routes()`.
-PARTS = (HomePages, AskPages)
+PARTS = (HomePages, AskPages, GalleryPages, AnswerPages, BudgetPages)
 
 
 def console_router(console: Console) -> APIRouter:
