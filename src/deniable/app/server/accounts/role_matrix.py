@@ -35,16 +35,29 @@ GET    /console                             any    any     any     any      any
 GET    /console/login                       anyone
 POST   /console/login                       anyone
 POST   /console/logout                      any    any     any     any      any
-GET    /console/{policy}/ask                any    any     -       -        -
-POST   /console/{policy}/ask                any    any     -       -        -
-POST   /console/{policy}/preview            any    any     -       -        -
-POST   /console/{policy}/releases           any    any     -       -        -
 GET    /console/{policy}/rehearse           any    any     -       -        -
 POST   /console/{policy}/rehearse           any    any     -       -        -
 GET    /console/{policy}/policy             any    -       any     -        -
 POST   /console/{policy}/policy             any    -       -       -        -
 GET    /console/{policy}/ledger             any    own     any     -        -
 POST   /console/{policy}/ledger             any    -       any     -        -
+GET    /console/{policy}/calculator         any    own     any     -        -
+POST   /console/{policy}/calculator         any    own     any     -        -
+GET    /console/{policy}/ask                any    any     -       -        -
+POST   /console/{policy}/ask                any    any     -       -        -
+POST   /console/{policy}/preview            any    any     -       -        -
+POST   /console/{policy}/releases           any    any     -       -        -
+GET    /console/{policy}/releases           any    own     any     -        -
+POST   /console/{policy}/search             any    own     any     -        -
+GET    /console/{policy}/releases/{name}    any    own     any     -        -
+POST   /console/{policy}/releases/{name}    any    own     any     -        -
+GET    /console/{policy}/releases/{name}/notebook  any  own  any  -  -
+POST   /console/{policy}/releases/{name}/public    any  -    -    -  -
+GET    /public/{name}                       anyone
+GET    /public/{name}/{form}                anyone
+GET    /console/{policy}/budget             any    own     any     -        -
+POST   /console/{policy}/budget             -      own     -       -        -
+POST   /console/{policy}/requests/{name}    any    -       -       -        -
 """
 _FREE = {
     ("POST", "/v1/{policy}/explain"),
@@ -53,11 +66,14 @@ _FREE = {
     ("POST", "/logout"),
     ("POST", "/console/login"),
     ("POST", "/console/logout"),
-    ("POST", "/console/{policy}/ask"),
-    ("POST", "/console/{policy}/preview"),
     ("POST", "/console/{policy}/rehearse"),
     ("POST", "/console/{policy}/policy"),  # which changes nothing
     ("POST", "/console/{policy}/ledger"),  # which replays
+    ("POST", "/console/{policy}/calculator"),
+    ("POST", "/console/{policy}/ask"),
+    ("POST", "/console/{policy}/preview"),
+    ("POST", "/console/{policy}/search"),
+    ("POST", "/console/{policy}/releases/{name}"),  # SQL over what was released
 }
 ANYONE = "anyone"
 Reach = str  # "any", "own" or "anyone"

@@ -9,8 +9,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from deniable.app.server.accounts.identity import Person
 from deniable.app.server.accounts.login_desk import LoginDesk
+from deniable.app.server.console.budget_requests import BudgetRequests
 from deniable.app.server.console.console_forms import form_token
 from deniable.app.server.console.console_menu import menu_for
+from deniable.app.server.console.public_links import PublicLinks
 from deniable.app.server.problem_details import problem_of, tell_problem
 from deniable.app.server.questions.question_routes import QuestionServer
 from deniable.app.server.questions.served_policy import ServedPolicy
@@ -30,6 +32,8 @@ class Console:
 
     server: QuestionServer
     desk: LoginDesk
+    links: PublicLinks
+    requests: BudgetRequests
     providers: tuple[str, ...] = ()  # names of log-ins elsewhere
 
     def enter(self, request: Request, policy: str) -> tuple[ServedPolicy, Person]:
@@ -57,7 +61,7 @@ class Console:
 
     def show_problem(self, request: Request, problem: Exception) -> Response | None:
         """The page of a request that failed; None for requests that are not for pages."""
-        if not request.url.path.startswith(HOME):
+        if not request.url.path.startswith((HOME, "/public")):
             return None
         told = problem_of(problem)
         if told.status_code == 401:

@@ -7,6 +7,9 @@ from deniable.app.server.accounts.role_matrix import reach
 # A page of a policy: its name in the menu and its address. The order is that of the menu.
 MENU: tuple[tuple[str, str], ...] = (
     ("Ask", "/console/{policy}/ask"),
+    ("Releases", "/console/{policy}/releases"),
+    ("Calculator", "/console/{policy}/calculator"),
+    ("Budget", "/console/{policy}/budget"),
     ("Rehearse", "/console/{policy}/rehearse"),
     ("Policy", "/console/{policy}/policy"),
     ("Ledger", "/console/{policy}/ledger"),

@@ -16,8 +16,10 @@ from deniable.app.server.accounts.login_desk import LoginDesk
 from deniable.app.server.accounts.oidc_providers import read_providers
 from deniable.app.server.accounts.server_database import DEFAULT_DATABASE, ServerDatabase
 from deniable.app.server.application import make_application
+from deniable.app.server.console.budget_requests import BudgetRequests
 from deniable.app.server.console.console import Console
 from deniable.app.server.console.console_routes import console_router
+from deniable.app.server.console.public_links import PublicLinks
 from deniable.app.server.operation_routes import operation_router
 from deniable.app.server.problem_details import problem_of
 from deniable.app.server.questions.admission import Admission
@@ -120,7 +122,10 @@ def make_server(settings: ServerSettings, *, https: bool) -> FastAPI:
     providers = {} if settings.providers is None else read_providers(settings.providers)
     server, opened = open_server(settings)
     desk = LoginDesk(server.people)
-    console = Console(server, desk, tuple(providers))
+    database = server.admission.queue.database
+    console = Console(
+        server, desk, PublicLinks(database), BudgetRequests(database), tuple(providers)
+    )
     application = make_application(
         operation_router(
             [
