@@ -20,6 +20,7 @@ PAGES: list[tuple[str, str, str]] = [
     ("policy", "olga", "/hospital/policy"),
     ("policy-audited", "audrey", "/hospital/policy"),
     ("ledger", "audrey", "/hospital/ledger"),
+    ("calculator", "ann", "/hospital/calculator"),
 ]
 
 
