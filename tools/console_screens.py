@@ -136,4 +136,8 @@ PAGES: list[tuple[str, str, Address]] = [
     ("public", "olga", lambda page, server: page.click("a[href^='/public/']")),
     ("budget-owner", "olga", "/hospital/budget"),
     ("nothing", "olga", "/hospital/releases/none"),
+    ("rehearse", "ann", "/hospital/rehearse"),
+    ("policy", "olga", "/hospital/policy"),
+    ("policy-audited", "audrey", "/hospital/policy"),
+    ("ledger", "audrey", "/hospital/ledger"),
 ]

@@ -35,6 +35,14 @@ GET    /console                             any    any     any     any      any
 GET    /console/login                       anyone
 POST   /console/login                       anyone
 POST   /console/logout                      any    any     any     any      any
+GET    /console/{policy}/rehearse           any    any     -       -        -
+POST   /console/{policy}/rehearse           any    any     -       -        -
+GET    /console/{policy}/policy             any    -       any     -        -
+POST   /console/{policy}/policy             any    -       -       -        -
+GET    /console/{policy}/ledger             any    own     any     -        -
+POST   /console/{policy}/ledger             any    -       any     -        -
+GET    /console/{policy}/calculator         any    own     any     -        -
+POST   /console/{policy}/calculator         any    own     any     -        -
 GET    /console/{policy}/ask                any    any     -       -        -
 POST   /console/{policy}/ask                any    any     -       -        -
 POST   /console/{policy}/preview            any    any     -       -        -
@@ -58,6 +66,10 @@ _FREE = {
     ("POST", "/logout"),
     ("POST", "/console/login"),
     ("POST", "/console/logout"),
+    ("POST", "/console/{policy}/rehearse"),
+    ("POST", "/console/{policy}/policy"),  # which changes nothing
+    ("POST", "/console/{policy}/ledger"),  # which replays
+    ("POST", "/console/{policy}/calculator"),
     ("POST", "/console/{policy}/ask"),
     ("POST", "/console/{policy}/preview"),
     ("POST", "/console/{policy}/search"),

@@ -8,7 +8,11 @@ from deniable.app.server.accounts.role_matrix import reach
 MENU: tuple[tuple[str, str], ...] = (
     ("Ask", "/console/{policy}/ask"),
     ("Releases", "/console/{policy}/releases"),
+    ("Calculator", "/console/{policy}/calculator"),
     ("Budget", "/console/{policy}/budget"),
+    ("Rehearse", "/console/{policy}/rehearse"),
+    ("Policy", "/console/{policy}/policy"),
+    ("Ledger", "/console/{policy}/ledger"),
 )
 
 

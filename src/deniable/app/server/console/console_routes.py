@@ -5,12 +5,26 @@ from fastapi import APIRouter
 from deniable.app.server.console.answer_pages import AnswerPages
 from deniable.app.server.console.ask_pages import AskPages
 from deniable.app.server.console.budget_pages import BudgetPages
+from deniable.app.server.console.calculator_pages import CalculatorPages
 from deniable.app.server.console.console import Console
 from deniable.app.server.console.gallery_pages import GalleryPages
 from deniable.app.server.console.home_pages import HomePages
+from deniable.app.server.console.oversight.ledger_pages import LedgerPages
+from deniable.app.server.console.oversight.policy_pages import PolicyPages
+from deniable.app.server.console.rehearsal_pages import RehearsalPages
 
 # Each is made from the console and has `routes()`.
-PARTS = (HomePages, AskPages, GalleryPages, AnswerPages, BudgetPages)
+PARTS = (
+    HomePages,
+    AskPages,
+    GalleryPages,
+    AnswerPages,
+    BudgetPages,
+    CalculatorPages,
+    RehearsalPages,
+    PolicyPages,
+    LedgerPages,
+)
 
 
 def console_router(console: Console) -> APIRouter:
