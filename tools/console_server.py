@@ -3,6 +3,8 @@
 Tests and `make screens` use it. It answers without slots, so that nobody waits for it.
 """
 
+import csv
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -73,17 +75,21 @@ def write_small_hospital(
     each: str = "1",
     wards: tuple[str, ...] = WARDS,
     rows: int = 2000,
+    columns: tuple[str, ...] = (),
     more: str = "",
 ) -> Path:
     """The policy of a small hospital with made-up visits, in a folder of its own."""
     place = folder / "hospital"
     place.mkdir(parents=True)
-    lines = [
-        f'{number % 900},"{wards[number % len(wards)]}",{number * 37 % 5000},{number % 90}\n'
-        for number in range(rows)
-    ]
-    (place / "visits.csv").write_text("patient,ward,cost,age\n" + "".join(lines))
-    keys = ", ".join(f'"{ward}"' for ward in wards)
+    with (place / "visits.csv").open("w", newline="") as file:
+        rows_of = csv.writer(file)
+        rows_of.writerow(["patient", "ward", "cost", "age", *columns])
+        for number in range(rows):
+            ward = wards[number % len(wards)]
+            facts = [number % 900, ward, number * 37 % 5000, number % 90]
+            rows_of.writerow([*facts, *(ward for _ in columns)])
+    keys = ", ".join(map(json.dumps, wards))
+    more += "".join(f"{json.dumps(name)} = {{ kind = 'text' }}\n" for name in columns)
     text = POLICY.format(epsilon=epsilon, each=each, wards=keys, more=more)
     (place / "deniable.toml").write_text(text)
     return place / "deniable.toml"
@@ -95,6 +101,7 @@ def serve_console(policy: Path, **changes: object) -> Iterator[ConsoleServer]:
     folder = policy.parent.parent
     database = folder / "server.sqlite"
     usual = {"padded": False, "database": database, "limits": QueueLimits(places=1)}
+    usual |= {"surveys": folder / "surveys"}
     settings = ServerSettings((policy,), **(usual | changes))  # type: ignore[arg-type]
     application = make_server(settings, https=False)
     add_people(database)

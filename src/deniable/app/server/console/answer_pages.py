@@ -21,7 +21,7 @@ from deniable.app.server.console.kept_answers import (
 from deniable.app.server.console.page_routes import PageRoute
 from deniable.app.server.questions import slots
 from deniable.app.server.questions.answer_formats import FORMATS, to_json
-from deniable.app.web.console.answer_charts import draw_answer
+from deniable.app.web.console.answer_charts import draw_answers
 from deniable.app.web.console.answer_notebook import write_notebook
 from deniable.app.web.console.answer_tables import show_answer
 from deniable.errors import DeniableError
@@ -155,7 +155,7 @@ def _describe(kept: KeptAnswer, files: str) -> dict[str, Any]:
         "files": files,
         "downloads": DOWNLOADS,
         "table": show_answer(plan, release.answer),
-        "chart": draw_answer(plan, release.answer),
+        "charts": draw_answers(plan, release.answer),
         "margins": describe_margins(plan),
         "notes": (*plan.notes, *note_rows_without_key(plan)),
         "warnings": release.warnings,

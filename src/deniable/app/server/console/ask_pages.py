@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from deniable.app.server.accounts.identity import Person
-from deniable.app.server.console.asked_form import CONFIDENCES, STOPS, AskedForm
+from deniable.app.server.console.asked_form import CONFIDENCES, AskedForm
 from deniable.app.server.console.console import Console, go_to
 from deniable.app.server.console.console_forms import read_form
 from deniable.app.server.console.offered_words import SQL_WORDS, OfferedTable, offered_tables
@@ -25,6 +25,7 @@ from deniable.app.server.console.written_question import (
 from deniable.app.server.problem_details import problem_of
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.errors import DeniableError
+from deniable.privacy.losses.loss_in_words import PRECISE_END, PRIVATE_END, STOPS
 
 ASK = "/console/{policy}/ask"
 PREVIEW = "/console/{policy}/preview"
@@ -112,6 +113,7 @@ class AskPages:
             comparisons=COMPARISONS,
             confidences=CONFIDENCES,
             stops=STOPS,
+            ends=(PRIVATE_END, PRECISE_END),
             **_preview(served, person, form),
         )
 

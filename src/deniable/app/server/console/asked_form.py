@@ -13,15 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from deniable.errors import InvalidParameter
+from deniable.privacy.losses.loss_in_words import STOPS
 
-# The stops of the scale: an epsilon, and the odds below which it stays (e to that power).
-STOPS: tuple[tuple[str, str], ...] = (
-    ("0.095", "1.1"),
-    ("0.405", "1.5"),
-    ("1.098", "3"),
-    ("2.302", "10"),
-    ("4.605", "100"),
-)
 BY = ("margin", "epsilon", "stop")
 CONFIDENCES = ("0.9", "0.95", "0.99")
 _LONGEST_NUMBER = 40
@@ -33,7 +26,7 @@ class AskedForm:
     """What was filled in; the fields that do not count are what they came to.
 
     >>> AskedForm("SELECT 1", by="stop", stop=1).request()["epsilon"]
-    '19/200'
+    '953/10000'
     """
 
     sql: str = ""
@@ -76,7 +69,7 @@ class AskedForm:
         elif self.by == "epsilon":
             told["epsilon"] = _exact(self.epsilon, "epsilon")
         else:
-            told["epsilon"] = _exact(STOPS[self.stop - 1][0], "epsilon")
+            told["epsilon"] = str(STOPS[self.stop - 1].epsilon)
         return told
 
     def body(self, **more: Any) -> bytes:
@@ -95,11 +88,11 @@ def _exact(text: str, name: str) -> str:
     return str(Fraction(text))
 
 
-def nearest_stop(epsilon: Fraction) -> int:
+def reached_stop(epsilon: Fraction) -> int:
     """The last stop of the scale that an epsilon reaches; the first one for all below it.
 
-    >>> [nearest_stop(Fraction(text)) for text in ("0.01", "0.1", "0.5", "1.2", "7")]
+    >>> [reached_stop(Fraction(text)) for text in ("0.01", "0.1", "0.5", "1.2", "7")]
     [1, 1, 2, 3, 5]
     """
-    reached = [n for n, (stop, _) in enumerate(STOPS, 1) if Fraction(stop) <= epsilon]
+    reached = [number for number, stop in enumerate(STOPS, 1) if stop.epsilon <= epsilon]
     return max(reached, default=1)

@@ -167,7 +167,7 @@ def _accounts(
         spent = usage.spent if usage.spent is not None else usage.limit
         share = -(-100 * spent // usage.limit) if usage.limit else 100
         cap = format_down(usage.cap) if usage.cap != usage.limit else ""
-        called = "every person or row" if name == "*" else name
+        called = "everybody in the data" if name == "*" else name
         shown.append(
             ShownAccount(
                 kind,
@@ -189,9 +189,11 @@ def _schedule(served: ServedPolicy) -> list[tuple[str, str]]:
 
 def _show_request(request: BudgetRequest, usages: Sequence[FilterUsage]) -> ShownRequest:
     account = f"analyst:{known_as(request.person)}"
-    caps = [one.cap for one in usages if (one.account, one.filter) == (account, "pure")]
-    granted = bool(caps) and caps[0] >= request.epsilon
+    now = [one for one in usages if (one.account, one.filter) == (account, "pure")]
+    granted = bool(now) and now[0].cap >= request.epsilon
     state = "granted" if granted else "declined" if request.declined else "open"
     epsilon = f"{float(request.epsilon):g}"
     line = f"[analysts.{quote_name(request.person)}]\nepsilon = {epsilon}"
+    if now and now[0].limit_delta:
+        line += f"\ndelta = {float(now[0].limit_delta):g}"
     return ShownRequest(request, state, epsilon, line)

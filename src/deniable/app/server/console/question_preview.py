@@ -2,19 +2,18 @@
 spent and no row is read: all numbers come from the plan, the policy and the ledger."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from deniable.app.server.accounts.identity import Person
-from deniable.app.server.console.asked_form import AskedForm, nearest_stop
+from deniable.app.server.console.asked_form import AskedForm, reached_stop
 from deniable.app.server.questions.admission import check_request
 from deniable.app.server.questions.question_requests import read_request
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.exact.rationals import decimal_text
-from deniable.exact.text_formats import factor_up, percent
+from deniable.exact.text_formats import percent
 from deniable.ledger.ledger import format_down
 from deniable.ledger.remaining import describe_how_many
 from deniable.privacy import ApproximateLoss
-from deniable.privacy.losses.hypothesis_testing import odds_factor
+from deniable.privacy.losses.loss_in_words import LossInWords, explain_loss
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Output, Plan
 from deniable.query.planner.explain import describe_unit, explain
@@ -45,7 +44,7 @@ class QuestionPreview:
     affordable: bool
     more: str
     free: bool  # whether this very answer was released before
-    odds: str
+    words: LossInWords
     unit: str
     kernel: str
     notes: tuple[str, ...]
@@ -65,34 +64,19 @@ def preview_question(served: ServedPolicy, person: Person, form: AskedForm) -> Q
         epsilon=decimal_text(plan.epsilon),
         delta=decimal_text(plan.delta),
         margin=f"{widest:.6g}" if widest else "",
-        stop=nearest_stop(plan.epsilon),
+        stop=reached_stop(plan.epsilon),
         left=format_down(left.epsilon),
         left_delta=format_down(left.delta),
         affordable=count != 0,
         more=describe_how_many(count),
         free=session.recall(plan) is not None,
-        odds=describe_odds(plan.epsilon, plan.delta, plan.unit),
+        words=explain_loss(ApproximateLoss(plan.epsilon, plan.delta), unit=plan.unit),
         unit=describe_unit(plan),
         kernel=session.describe_check(plan),
         notes=(*plan.notes, *note_rows_without_key(plan)),
         tree=str(explain(plan)),
         expects=canonical.plan_form(plan)[1],
     )
-
-
-def describe_odds(epsilon: Fraction, delta: Fraction, unit: str | None) -> str:
-    """What an answer can tell about one unit, at most.
-
-    >>> print(describe_odds(Fraction("1.098"), Fraction(0), "patient"))
-    This answer multiplies anyone's odds about one patient by at most 3.00.
-    """
-    factor = factor_up(odds_factor(ApproximateLoss(epsilon, delta), delta=delta))
-    whole = (
-        f"This answer multiplies anyone's odds about one {unit or 'row'} by at most {factor}"
-    )
-    if not delta:
-        return f"{whole}."
-    return f"{whole}, except with a probability of {decimal_text(delta)}."
 
 
 def _is_noisy(output: Output) -> bool:

@@ -14,6 +14,7 @@ from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer_table import Answer
 
 MOST_BARS = 30
+MOST_CHARTS = 3
 WIDTH = 400
 _LEFT, _RIGHT, _ROW, _HEAD, _FOOT = 8, 392, 40, 6, 26
 _LINE_HEIGHT, _CELL = 190, 30
@@ -76,6 +77,17 @@ class AnswerChart:
     def points(self) -> str:
         """The points of a line."""
         return " ".join(f"{mark.across},{mark.value}" for mark in self.marks)
+
+
+def draw_answers(plan: Plan, answer: Answer) -> list[AnswerChart]:
+    """The pictures of the first numbers of an answer; one for all bins of a histogram."""
+    first = draw_answer(plan, answer)
+    if first is None:
+        return []
+    names = list(answer.margins)
+    others = [] if _bins(answer, names[0]) else names[1:MOST_CHARTS]
+    drawn = [draw_answer(plan, answer, name) for name in others]
+    return [first, *(chart for chart in drawn if chart is not None)]
 
 
 def draw_answer(plan: Plan, answer: Answer, column: str | None = None) -> AnswerChart | None:

@@ -5,12 +5,14 @@ charts are templates too, so that a table's content can never become a tag.
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from deniable.app.web.console.console_files import address_of
+from deniable.exact.rationals import decimal_text
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -36,7 +38,17 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.globals["file"] = address_of
+    made.filters["amount"] = _amount
     return made
+
+
+def _amount(written: object) -> str:
+    """An exact amount as people read it.
+
+    >>> _amount("1/2"), _amount("1/10000000")
+    ('0.5', '1e-07')
+    """
+    return decimal_text(Fraction(str(written)))
 
 
 def template_files() -> Iterator[Path]:
