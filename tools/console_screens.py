@@ -120,6 +120,8 @@ def _publish(page: Any, server: ConsoleServer) -> None:
 
 def _calculate(page: Any, server: ConsoleServer) -> None:
     page.goto(f"{server.home}/calculator")
+    release = page.locator("option", has_text="AS visits").first.get_attribute("value")
+    page.goto(f"{server.home}/calculator?release={release}")
     page.get_by_label("Compute").select_option("share")
     for ward in ("cardiology", "surgery"):
         page.get_by_label(f"{ward} in the first").check()

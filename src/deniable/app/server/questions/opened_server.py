@@ -95,6 +95,11 @@ class ServerSettings:
             raise InvalidParameter(
                 "`--providers` needs `--origin`: the address that people come back to."
             )
+        if not names and self.surveys is None:
+            raise InvalidParameter(
+                "Name a policy, or a folder with --surveys. To look around:   deniable serve "
+                "--demo"
+            )
         if not 0.01 <= self.slot <= 3600:
             raise InvalidParameter("`--slot` must be between 0.01 and 3600 seconds.")
 
