@@ -20,6 +20,7 @@ from deniable.infer.population import Population
 from deniable.infer.proportion_tests import proportion_test, proportions_test
 from deniable.infer.rank_tests import rank_test
 from deniable.infer.significance import Significance
+from deniable.infer.sums import share, total
 from deniable.infer.table_tests import fit_test, independence_test
 
 __all__ = [
@@ -41,6 +42,8 @@ __all__ = [
     "proportions_test",
     "rank_test",
     "ratio",
+    "share",
     "t_test",
+    "total",
     "trend",
 ]

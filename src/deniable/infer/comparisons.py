@@ -27,8 +27,7 @@ from deniable.infer.mean_intervals import (
     sampling_ends,
 )
 from deniable.infer.readings import GroupAmounts, read
-from deniable.query.margins import ratios
-from deniable.query.margins.linear_forms import LinearForm, RatioForm
+from deniable.infer.sums import ratio_ends
 from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.release.session.release import Release
 
@@ -267,21 +266,11 @@ def _contrast_of_amounts(
 def _ratio_of_amounts(
     found: GroupAmounts, first: Key, second: Key, level: Fraction
 ) -> Inferred:
-    over, under = (found.values[find_group(found.groups, key)] for key in (first, second))
-    noises = {f"{side} {n}": found.noises[n] for side in "ab" for n in found.weights}
-    forms = [
-        LinearForm.of(Fraction(0), {f"{side} {n}": w for n, w in found.weights.items()})
-        for side in "ab"
-    ]
-    features: dict[str, Floats] = {}
-    for side, amount in (("a", over), ("b", under)):  # any integers with these sums will do
-        lead = next(iter(found.weights))
-        features |= {f"{side} {n}": np.zeros(1) for n in found.weights}
-        features[f"{side} {lead}"] = np.array([amount / float(found.weights[lead])])
+    places = [find_group(found.groups, key) for key in (first, second)]
+    over, under = (found.values[place] for place in places)
 
     def ends(at: Fraction) -> Ends:
-        low, high = ratios.interval(RatioForm(*forms), noises, features, at)
-        return float(low[0]), float(high[0])
+        return ratio_ends(found, places[:1], places[1:], at)
 
     name = f"{found.what} of {_name(first)} over that of {_name(second)}"
     value = over / under if under else math.nan

@@ -34,6 +34,11 @@ class Inferred:
     notes: tuple[str, ...] = ()
 
     @property
+    def margin(self) -> float:
+        """How far the farther end is away, in all."""
+        return max(self.value - self.low, self.high - self.value)
+
+    @property
     def low(self) -> float:
         """The lower end, in all."""
         return self.interval[0]

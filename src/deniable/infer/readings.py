@@ -168,7 +168,7 @@ def _read_means(release: Release, column: str, shape: RatioForm, rows: str) -> G
     low, high = (float(output.low), float(output.high)) if known else (0.0, 1.0)  # type: ignore[arg-type]
     variance = _variance(release, below) if known else None
     what = output.about if ratio else f"{column} / {rows}"
-    groups = _groups(release)
+    groups = all_groups(release)
     return GroupMeans(groups, above, counted, parts, what, low, high, variance)
 
 
@@ -178,7 +178,7 @@ def _read_amounts(release: Release, column: str, shape: LinearForm) -> GroupAmou
     values = _numbers(release, column)
     weights = dict(shape.weights)
     return GroupAmounts(
-        _groups(release), values, weights, noises, output.about, count=output.count
+        all_groups(release), values, weights, noises, output.about, count=output.count
     )
 
 
@@ -196,7 +196,7 @@ def _numbers(release: Release, column: str) -> Floats:
     return np.array([math.nan if n is None else float(n) for n in numbers])
 
 
-def _groups(release: Release) -> tuple[Key, ...]:
+def all_groups(release: Release) -> tuple[Key, ...]:
     """The keys of each row; of one key the value itself, of several a tuple."""
     columns = [release.answer.table[name].to_pylist() for name in group_columns(release)]
     if len(columns) == 1:

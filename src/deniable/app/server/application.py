@@ -67,9 +67,11 @@ def make_application(
     at_end: Callable[[], None] | None = None,
     gate: AccessGate | None = None,
     problem_of: Callable[[Exception], Response] | None = None,
+    page_of: Callable[[Request, Exception], Response | None] | None = None,
 ) -> FastAPI:
     """An application of these routers. `at_end` is called when the server stops. `problem_of`
-    writes what is answered to requests that fail, if it is not the survey's one sentence.
+    writes what is answered to requests that fail, if it is not the survey's one sentence;
+    `page_of` what people see of it, for requests that want a page.
 
     With a `gate`, every route needs a row in the role matrix, and is used by its roles only.
 
@@ -93,7 +95,7 @@ def make_application(
         redirect_slashes=False,
         dependencies=[] if gate is None else [Depends(gate)],
         lifespan=lifespan,
-        exception_handlers=_handlers(problem_of),
+        exception_handlers=_handlers(problem_of, page_of),
     )
     for router in routers:
         application.include_router(router)
@@ -104,12 +106,16 @@ def make_application(
     return application
 
 
-def _handlers(problem_of: Callable[[Exception], Response] | None) -> dict[Any, Any]:
+def _handlers(
+    problem_of: Callable[[Exception], Response] | None,
+    page_of: Callable[[Request, Exception], Response | None] | None,
+) -> dict[Any, Any]:
     if problem_of is None:
-        return {HTTPException: _answer_refusal, DeniableError: _answer_ours}
+        return {HTTPException: _answer_refusal, DeniableError: answer_ours}
 
-    async def answer_problem(_: Request, problem: Exception) -> Response:
-        return problem_of(problem)
+    async def answer_problem(request: Request, problem: Exception) -> Response:
+        page = None if page_of is None else page_of(request, problem)
+        return page or problem_of(problem)
 
     kinds = (HTTPException, DeniableError, SQLAlchemyError)
     return dict.fromkeys(kinds, answer_problem)
@@ -132,7 +138,8 @@ async def _answer_refusal(_: Request, problem: Exception) -> Response:
     return _problem(problem.status_code, words, problem.headers)
 
 
-async def _answer_ours(_: Request, problem: Exception) -> Response:
+async def answer_ours(_: Request, problem: Exception) -> Response:
+    """One fixed sentence for each kind of error of ours, as pages of surveys get it."""
     for kind, status, words in _ANSWERS:
         if isinstance(problem, kind):
             if status == 503:

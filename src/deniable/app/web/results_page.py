@@ -12,9 +12,10 @@ from deniable.app.web.interval_charts import ChartRow, draw_hundred, draw_interv
 from deniable.app.web.page_styles import RESULTS_POLICY, RESULTS_STYLE
 from deniable.exact.foreign_text import escape_html, read_rational
 from deniable.exact.suggestions import pluralize
+from deniable.privacy.losses.loss_in_words import GUESSES, of_100_up
 from deniable.surveys.questionnaire.manifest_question import ManifestQuestion
 from deniable.surveys.results.number_texts import interval_text, shift_text, value_text
-from deniable.surveys.results.privacy_sentences import PRIORS, of_100_up, survey_loss
+from deniable.surveys.results.privacy_sentences import survey_loss
 from deniable.surveys.results.result_numbers import (
     GroupTable,
     QuestionFindings,
@@ -268,7 +269,7 @@ def _false_reports(results: SurveyResults) -> Iterator[str]:
 
 def _privacy(results: SurveyResults) -> Iterator[str]:
     loss = survey_loss(results.manifest)
-    even = of_100_up(loss, PRIORS[2])
+    even = of_100_up(loss, GUESSES[2])
     first, *others = results.privacy
     yield '<section class="card" aria-labelledby="privacy">\n'
     yield '<h2 id="privacy">What the reports say about one person</h2>\n'

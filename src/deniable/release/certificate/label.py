@@ -17,11 +17,11 @@ from deniable.exact.suggestions import pluralize
 from deniable.exact.text_formats import factor_up, percent, percent_up
 from deniable.privacy import ApproximateLoss
 from deniable.privacy.losses.hypothesis_testing import exact_posterior, odds_factor
+from deniable.privacy.losses.loss_in_words import GUESSES, chance_up
 from deniable.release.answer.formatting import format_margin
 from deniable.release.certificate.verification import VerifiedCertificate
 
 _LARGEST_EPSILON = 10**6
-GUESSES = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _describe_strength(
     )
     lines.append(f"A guess about them can become more certain: {moves}.")
     if delta:
-        lines.append(f"This can fail with a probability of at most {_chance(delta)}.")
+        lines.append(f"This can fail with a probability of at most {chance_up(delta)}.")
     return tuple(lines)
 
 
@@ -204,7 +204,3 @@ def _number(x: Fraction) -> str:
 
 def _delta(delta: Fraction) -> str:
     return f", delta {_number(delta)}" if delta else ""
-
-
-def _chance(delta: Fraction) -> str:
-    return f"1 in {math.floor(1 / delta):,}"

@@ -9,11 +9,10 @@ from fractions import Fraction
 
 from deniable.exact.text_formats import factor_up
 from deniable.privacy import Loss, PureLoss
-from deniable.privacy.losses.hypothesis_testing import exact_posterior, odds_factor
+from deniable.privacy.losses.hypothesis_testing import odds_factor
+from deniable.privacy.losses.loss_in_words import GUESSES, of_100_up
 from deniable.surveys.questionnaire.manifest import Manifest
 from deniable.surveys.results.manifest_designs import question_loss
-
-PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 
 _LINKS = {
     "open": "Anyone with the link could answer, and more than once. The server asks for no "
@@ -45,19 +44,10 @@ def survey_loss(manifest: Manifest) -> Loss:
     return PureLoss(odds=math.prod(odds, start=Fraction(1)))
 
 
-def of_100_up(loss: Loss, prior: Fraction) -> int:
-    """How many of 100 a belief of `prior` can become at most, rounded up.
-
-    >>> of_100_up(PureLoss(1), Fraction(1, 2)), of_100_up(PureLoss(odds=3), Fraction(1, 10))
-    (74, 25)
-    """
-    return math.ceil(100 * exact_posterior(loss, prior))
-
-
 def epsilon_sentences(manifest: Manifest) -> tuple[str, ...]:
     """The sentences, the most important first."""
     loss = survey_loss(manifest)
-    rare, some, even = (of_100_up(loss, prior) for prior in PRIORS)
+    rare, some, even = (of_100_up(loss, prior) for prior in GUESSES)
     each = (
         "the one question that a person got"
         if manifest.collection == "one-question-each"

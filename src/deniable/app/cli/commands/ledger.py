@@ -200,10 +200,19 @@ def head(policy: session_options.PolicyFile = session_options.POLICY) -> None:
 
 def read_head(path: Path) -> "Head":
     """The head in a file: a printed head, a release or a certificate."""
+    return parse_head(read_bytes(path), repr(str(path)))
+
+
+def parse_head(content: bytes, name: str) -> "Head":
+    """The head in the content of such a file; `name` is that of the file in errors.
+
+    >>> parse_head(b'{"number": 0, "hash": "a", "state": "b", "signature": "c"}', "it").number
+    0
+    """
     from deniable.ledger import Head
     from deniable.query.plan.canonical import parse_json
 
-    head: Any = parse_json(read_bytes(path))
+    head: Any = parse_json(content)
     try:
         head = head.get("certificate", head)
         head = head["statement"]["ledger"]["head"] if "statement" in head else head
@@ -213,8 +222,8 @@ def read_head(path: Path) -> "Head":
     number, *texts = asdict(found).values()
     if type(number) is not int or number < 0 or set(map(type, texts)) != {str}:
         raise dp.InvalidParameter(
-            f"{str(path)!r} holds no ledger head. Give a file from `deniable ledger head`, or "
-            "a release."
+            f"{name} holds no ledger head. Give a file from `deniable ledger head`, or a "
+            "release."
         )
     return found
 

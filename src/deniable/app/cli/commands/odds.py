@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from deniable.privacy import Loss
 
-GUESSES = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 ALARMS = (Fraction(1, 100), Fraction(5, 100), Fraction(1, 10))
 MAX_LOSS = 1000
 
@@ -60,6 +59,7 @@ def odds(
 
     from deniable.exact.text_formats import factor_up, percent_tenths_up
     from deniable.privacy.losses.hypothesis_testing import accuracy, odds_factor
+    from deniable.privacy.losses.loss_in_words import GUESSES
 
     console = Console(highlight=False)
     people = "one person" if group == 1 else f"any {group} people together"

@@ -29,12 +29,63 @@ GET    /v1/{policy}/budget                  own    own     own     -        -
 POST   /v1/{policy}/budget                  own    own     own     -        -
 GET    /v1/{policy}/ledger/head             any    any     any     -        -
 GET    /v1/{policy}/ledger/entries          any    own     any     -        -
+GET    /                                    anyone
+GET    /console-files/{name}                anyone
+GET    /console                             any    any     any     any      any
+GET    /console/login                       anyone
+POST   /console/login                       anyone
+POST   /console/logout                      any    any     any     any      any
+GET    /s/{name}                            anyone
+GET    /s/{name}/{form}                     anyone
+POST   /s/{name}/{form}                     anyone
+GET    /console/surveys                     any    -       -       any      -
+POST   /console/surveys                     any    -       -       any      -
+GET    /console/surveys/{name}              any    -       -       any      -
+POST   /console/surveys/{name}              any    -       -       any      -
+GET    /console/surveys/{name}/results      any    -       -       any      -
+GET    /console/surveys/{name}/results/{form}  any  -      -       any      -
+GET    /console/preview/{name}              any    -       -       any      -
+GET    /console/preview/{name}/{form}       any    -       -       any      -
+GET    /console/{policy}/rehearse           any    any     -       -        -
+POST   /console/{policy}/rehearse           any    any     -       -        -
+GET    /console/{policy}/policy             any    -       any     -        -
+POST   /console/{policy}/policy             any    -       -       -        -
+GET    /console/{policy}/ledger             any    own     any     -        -
+POST   /console/{policy}/ledger             any    -       any     -        -
+GET    /console/{policy}/calculator         any    own     any     -        -
+POST   /console/{policy}/calculator         any    own     any     -        -
+GET    /console/{policy}/ask                any    any     -       -        -
+POST   /console/{policy}/ask                any    any     -       -        -
+POST   /console/{policy}/preview            any    any     -       -        -
+POST   /console/{policy}/releases           any    any     -       -        -
+GET    /console/{policy}/releases           any    own     any     -        -
+POST   /console/{policy}/search             any    own     any     -        -
+GET    /console/{policy}/releases/{name}    any    own     any     -        -
+POST   /console/{policy}/releases/{name}    any    own     any     -        -
+GET    /console/{policy}/releases/{name}/notebook  any  own  any  -  -
+POST   /console/{policy}/releases/{name}/public    any  -    -    -  -
+GET    /public/{name}                       anyone
+GET    /public/{name}/{form}                anyone
+GET    /console/{policy}/budget             any    own     any     -        -
+POST   /console/{policy}/budget             -      own     -       -        -
+POST   /console/{policy}/requests/{name}    any    -       -       -        -
 """
 _FREE = {
     ("POST", "/v1/{policy}/explain"),
     ("POST", "/v1/{policy}/budget"),  # which asks for what is left
     ("POST", "/login"),
     ("POST", "/logout"),
+    ("POST", "/console/login"),
+    ("POST", "/console/logout"),
+    ("POST", "/s/{name}/{form}"),
+    ("POST", "/console/{policy}/rehearse"),
+    ("POST", "/console/{policy}/policy"),  # which changes nothing
+    ("POST", "/console/{policy}/ledger"),  # which replays
+    ("POST", "/console/{policy}/calculator"),
+    ("POST", "/console/{policy}/ask"),
+    ("POST", "/console/{policy}/preview"),
+    ("POST", "/console/{policy}/search"),
+    ("POST", "/console/{policy}/releases/{name}"),  # SQL over what was released
 }
 ANYONE = "anyone"
 Reach = str  # "any", "own" or "anyone"

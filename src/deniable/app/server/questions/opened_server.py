@@ -12,10 +12,15 @@ from deniable.app.server.accounts.access_gate import AccessGate
 from deniable.app.server.accounts.account_routes import account_router
 from deniable.app.server.accounts.account_stores import AccountStore, open_store
 from deniable.app.server.accounts.identity import Identities
+from deniable.app.server.accounts.login_desk import LoginDesk
 from deniable.app.server.accounts.oidc_providers import read_providers
 from deniable.app.server.accounts.server_database import DEFAULT_DATABASE, ServerDatabase
 from deniable.app.server.api_document import document_router
 from deniable.app.server.application import make_application
+from deniable.app.server.console.budget_requests import BudgetRequests
+from deniable.app.server.console.console import Console
+from deniable.app.server.console.console_routes import console_router
+from deniable.app.server.console.public_links import PublicLinks
 from deniable.app.server.operation_routes import operation_router
 from deniable.app.server.problem_details import problem_of
 from deniable.app.server.questions.admission import Admission
@@ -24,7 +29,10 @@ from deniable.app.server.questions.question_routes import QuestionServer, questi
 from deniable.app.server.questions.served_policy import TIME_LIMIT, ServedPolicy, served_name
 from deniable.app.server.questions.slots import SLOT_SECONDS
 from deniable.app.server.request_log import RequestLog
+from deniable.app.server.surveys.survey_desk import SurveyDesk
 from deniable.errors import InvalidParameter
+
+RESERVED = {"surveys", "preview", "login", "logout"}  # addresses of the console
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +51,13 @@ class ServerSettings:
     log_requests: bool = False
     metrics: bool = False
     openapi: bool = False  # whether people who log in may read the OpenAPI document
+    surveys: Path | None = None  # the folder of surveys
 
     def to_json(self) -> str:
         """The settings as text, for a process that is started with them."""
         told = asdict(self) | {"database": str(self.database)}
         told["providers"] = None if self.providers is None else str(self.providers)
+        told["surveys"] = None if self.surveys is None else str(self.surveys)
         return json.dumps(told | {"policies": [str(file) for file in self.policies]})
 
     @classmethod
@@ -61,6 +71,7 @@ class ServerSettings:
         told = json.loads(text)
         told["policies"] = tuple(map(Path, told["policies"]))
         told["providers"] = told["providers"] and Path(told["providers"])
+        told["surveys"] = told["surveys"] and Path(told["surveys"])
         told |= {"database": Path(told["database"]), "limits": QueueLimits(**told["limits"])}
         return cls(**told)
 
@@ -77,9 +88,19 @@ class ServerSettings:
             raise InvalidParameter(
                 f"Two policies would have the address /v1/{twice.pop()}. Rename one of them."
             )
+        if taken := RESERVED & set(names):
+            raise InvalidParameter(
+                f"A policy cannot be called {taken.pop()!r}: the console has a page of that "
+                "name. Rename its file."
+            )
         if self.providers is not None and not self.origin:
             raise InvalidParameter(
                 "`--providers` needs `--origin`: the address that people come back to."
+            )
+        if not names and self.surveys is None:
+            raise InvalidParameter(
+                "Name a policy, or a folder with --surveys. To look around:   deniable serve "
+                "--demo"
             )
         if not 0.01 <= self.slot <= 3600:
             raise InvalidParameter("`--slot` must be between 0.01 and 3600 seconds.")
@@ -118,6 +139,15 @@ def make_server(settings: ServerSettings, *, https: bool) -> FastAPI:
     """The application. It ends its children and closes its ledgers when it stops."""
     providers = {} if settings.providers is None else read_providers(settings.providers)
     server, opened = open_server(settings)
+    desk = LoginDesk(server.people)
+    database = server.admission.queue.database
+    surveys = None
+    if settings.surveys is not None:
+        surveys = SurveyDesk(settings.surveys, origin=settings.origin)
+        opened.callback(surveys.close)
+    console = Console(
+        server, desk, PublicLinks(database), BudgetRequests(database), tuple(providers), surveys
+    )
     routers = [
         operation_router(
             [
@@ -126,15 +156,17 @@ def make_server(settings: ServerSettings, *, https: bool) -> FastAPI:
             ],
             facts=server.admission.queue.count if settings.metrics else None,
         ),
-        account_router(server.people, origin=settings.origin, providers=providers),
+        account_router(server.people, origin=settings.origin, providers=providers, desk=desk),
         question_router(server),
     ]
     application = make_application(
         *routers,
         *([document_router(routers)] if settings.openapi else []),
+        console_router(console),
         https=https,
         at_end=opened.close,
         problem_of=problem_of,
+        page_of=console.show_problem,
         gate=AccessGate(server.people, origin=settings.origin),
     )
     if settings.log_requests:

@@ -86,13 +86,13 @@ class QuestionQueue:
         database: ServerDatabase,
         limits: QueueLimits | None = None,
     ) -> None:
-        self._database = database
+        self.database = database
         self.limits = limits or QueueLimits()
         database.create(*_TABLES)
 
     def take(self, asked: AskedJob) -> tuple[Job, bool]:
         """The job of a question, and whether it is new. A question id has one job only."""
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             known = _find(
                 connection,
                 "policy = ? AND person = ? AND question_id = ?",
@@ -167,7 +167,7 @@ class QuestionQueue:
     def count(self) -> dict[str, int]:
         """How many questions were taken, and are in the queue: public facts, because a place is
         held until its slot ends."""
-        with self._database.reading() as connection:
+        with self.database.reading() as connection:
             (taken,) = connection.execute("SELECT count(*) FROM jobs").fetchone()
             (queued,) = connection.execute(
                 "SELECT count(*) FROM jobs WHERE until > ?", (slots.now(),)
@@ -176,15 +176,25 @@ class QuestionQueue:
 
     def find(self, policy: str, job_id: str, person: str | None) -> Job | None:
         """A job of this person, or of anybody if `person` is None; None for an unknown one."""
-        with self._database.reading() as connection:
+        with self.database.reading() as connection:
             job = _find(connection, "id = ? AND policy = ?", (job_id, policy))
         return job if job is None or person in (None, job.person) else None
+
+    def listed(self, policy: str, person: str | None, most: int) -> list[Job]:
+        """The last jobs of a person, or of anybody; the last one first."""
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM jobs WHERE policy = ? AND (? IS NULL OR person = ?)"
+                " ORDER BY start DESC, id LIMIT ?",
+                (policy, person, person, most),
+            ).fetchall()
+        return [_read_job(row) for row in rows]
 
     def finish(self, job: Job, outcome: dict[str, Any], *, engine_ran: bool) -> None:
         """Records the one outcome of a job. A place is free when its slot has ended; at once,
         if no engine was started for it."""
         now = slots.now()
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             connection.execute(
                 "UPDATE jobs SET outcome = ? WHERE id = ? AND outcome IS NULL",
                 (json.dumps(outcome), job.id),
@@ -202,7 +212,7 @@ class QuestionQueue:
 
     def adopt(self, job: Job) -> bool:
         """Makes this process the one that answers a job; False if another was faster."""
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             taken = connection.execute(
                 "UPDATE jobs SET worker = ? WHERE id = ? AND worker = ? AND outcome IS NULL",
                 (os.getpid(), job.id, job.worker),
@@ -219,12 +229,12 @@ class QuestionQueue:
 
     def withdraw(self, job: Job) -> None:
         """Forgets a job that was refused before anything was spent."""
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             connection.execute("DELETE FROM jobs WHERE id = ? AND outcome IS NULL", (job.id,))
 
     def count_overrun(self, person: str) -> None:
         """Counts an engine that was killed at the end of its slot."""
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             connection.execute(
                 "INSERT INTO overruns VALUES (?, 1)"
                 " ON CONFLICT (person) DO UPDATE SET times = times + 1",
@@ -233,7 +243,7 @@ class QuestionQueue:
 
     def unlock(self, person: str) -> bool:
         """Forgets a person's overruns, when the owner has looked; False if there were none."""
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             gone = connection.execute("DELETE FROM overruns WHERE person = ?", (person,))
             return gone.rowcount > 0
 
@@ -252,8 +262,10 @@ def _find(
     connection: "sqlite3.Connection", where: str, values: tuple[object, ...]
 ) -> Job | None:
     row = connection.execute(f"SELECT {_COLUMNS} FROM jobs WHERE {where}", values).fetchone()
-    if row is None:
-        return None
+    return None if row is None else _read_job(row)
+
+
+def _read_job(row: tuple[Any, ...]) -> Job:
     job, policy, person, question_id, request, plan, start, ready, worker, joined, told = row
     return Job(
         *(job, policy, person, question_id, json.loads(request), plan, start, ready, worker),

@@ -41,6 +41,8 @@ class ServedPolicy:
                 "A server needs a ledger that lasts: remove   store = memory   from [ledger]."
             )
         self.name, self.padded, self.time_limit = name, padded, time_limit
+        self.declared = policy  # as its owner wrote it
+        self.file, self.text = Path(f"{name}.toml"), ""
         with log_to(log_path(policy)):
             self._engine = PooledEngine(policy, children=places)
         try:
@@ -72,7 +74,9 @@ class ServedPolicy:
 
         with name_line_in_errors(str(file)):
             policy = load_with_ledger(str(file))
-            return cls(name or served_name(file), policy, database, **how)  # type: ignore[arg-type]
+            served = cls(name or served_name(file), policy, database, **how)  # type: ignore[arg-type]
+            served.file, served.text = file, file.read_text(encoding="utf-8")
+            return served
 
     def session_for(self, analyst: str) -> ServedSession:
         """A session for plans and budgets of one person; it runs nothing."""

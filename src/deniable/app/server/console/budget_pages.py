@@ -1,0 +1,199 @@
+"""The Budget page: what is left, in questions; budgets of units, tables, analysts; requests.
+
+Only the ledger grants. A request is written down for the owner, who sees the line of the policy
+and the command that puts it in force as an entry of the ledger.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from deniable.app.server.accounts.identity import Person
+from deniable.app.server.console.asked_form import AskedForm
+from deniable.app.server.console.budget_requests import BudgetRequest
+from deniable.app.server.console.console import Console, go_to
+from deniable.app.server.console.console_forms import read_form
+from deniable.app.server.console.page_routes import PageRoute
+from deniable.app.server.questions.public_facts import describe_entries
+from deniable.app.server.questions.served_policy import ServedPolicy
+from deniable.errors import DeniableError
+from deniable.ledger.entries import known_as
+from deniable.ledger.ledger import FilterUsage, format_down
+from deniable.ledger.remaining import describe_how_many
+from deniable.query.plan.quoting import quote_name
+
+BUDGET = "/console/{policy}/budget"
+_PRICES = ("0.01", "0.1", "0.5")  # of the questions that are counted
+_MOST_ENTRIES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAccount:
+    """The budget of a unit, a table or an analyst."""
+
+    kind: str  # "unit", "table" or "analyst"
+    name: str
+    spent: str
+    limit: str
+    cap: str  # what the schedule reaches; empty if it has been reached
+    share: int  # of the limit that is spent, in per cent, rounded up
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRequest:
+    """A request with its state, and what the owner would write to grant it."""
+
+    request: BudgetRequest
+    state: str
+    epsilon: str
+    line: str
+
+
+class BudgetPages:
+    """What is left, who spent what, and requests."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def routes(self) -> list[PageRoute]:
+        """The routes of these pages."""
+        return [
+            PageRoute("GET", BUDGET, self.show_budget),
+            PageRoute("POST", BUDGET, self.request_budget),
+            PageRoute("POST", "/console/{policy}/requests/{name}", self.decline),
+        ]
+
+    def show_budget(self, request: Request, policy: str) -> Response:
+        """The budgets that are there for a person."""
+        return self._page(request, policy)
+
+    async def request_budget(self, request: Request, policy: str) -> Response:
+        """Writes a request down."""
+        served, person = self._console.enter(request, policy)
+        fields = await read_form(request)
+        try:
+            asked = AskedForm(by="epsilon", epsilon=fields.get("epsilon", "").strip())
+            epsilon = Fraction(asked.request()["epsilon"])
+            self._console.requests.add(policy, person.name, epsilon, fields.get("reason", ""))
+        except DeniableError as refusal:
+            page = await run_in_threadpool(self._page, request, served.name, str(refusal))
+            page.status_code = 400
+            return page
+        return go_to(f"/console/{policy}/budget")
+
+    async def decline(self, request: Request, policy: str, name: str) -> Response:
+        """The owner's no."""
+        await read_form(request)
+        if name.isdecimal() and len(name) < 12:
+            await run_in_threadpool(self._console.requests.decline, policy, int(name))
+        return go_to(f"/console/{policy}/budget")
+
+    def _page(self, request: Request, policy: str, problem: str = "") -> Response:
+        served, person = self._console.enter(request, policy)
+        everybody = request.state.reach == "any"
+        usages = served.session.ledger.filter_usages()
+        accounts = _accounts(served, person, usages, everybody=everybody)
+        whose = None if everybody else person.name
+        asked = self._console.requests.listed(policy, whose)
+        entries = describe_entries(served, person, whose)
+        return self._console.show(
+            request,
+            "budget.html",
+            title="Budget",
+            policy=policy,
+            problem=problem,
+            left=_left(served, person),
+            accounts=accounts,
+            schedule=_schedule(served),
+            requests=[_show_request(one, usages) for one in asked],
+            can_decline=person.role == "owner",
+            can_request=person.role == "analyst",
+            entries=list(reversed(entries))[:_MOST_ENTRIES],
+            more=max(0, len(entries) - _MOST_ENTRIES),
+            everybody=everybody,
+        )
+
+
+def _left(served: ServedPolicy, person: Person) -> list[dict[str, Any]]:
+    """For each table how many more counts fit, at some prices."""
+    session = served.session_for(person.name)
+    shown = []
+    for table in served.policy_for(person).tables.values():
+        if table.public:
+            continue
+        left = session.ledger.remaining_for(person.name, tables=[table.name])
+        counts = []
+        for price in _PRICES:
+            question = f"SELECT COUNT(*) FROM {quote_name(table.name)}"
+            plan = session.plan(question, epsilon=Fraction(price))
+            count = session.ledger.how_many(plan, person.name)
+            margin = plan.outputs[0].margin
+            words = describe_how_many(count).removesuffix(" like this one")
+            counts.append(
+                {
+                    "price": price,
+                    "margin": f"{margin or 0:,.6g}",
+                    "count": count,
+                    "words": words,
+                }
+            )
+        shown.append({"table": table.name, "left": format_down(left.epsilon), "counts": counts})
+    return shown
+
+
+def _accounts(
+    served: ServedPolicy,
+    person: Person,
+    usages: Sequence[FilterUsage],
+    *,
+    everybody: bool,
+) -> list[ShownAccount]:
+    """The accounts in the sum of epsilons; of analysts only the own, unless for all."""
+    own = known_as(person.name)
+    shown = []
+    for usage in usages:
+        kind, _, name = usage.account.partition(":")
+        if usage.filter != "pure":
+            continue
+        if kind == "analyst" and not everybody and name != own:
+            continue
+        if kind == "table" and not person.may_read(served.name, [name]):
+            continue
+        spent = usage.spent if usage.spent is not None else usage.limit
+        share = -(-100 * spent // usage.limit) if usage.limit else 100
+        cap = format_down(usage.cap) if usage.cap != usage.limit else ""
+        called = "everybody in the data" if name == "*" else name
+        shown.append(
+            ShownAccount(
+                kind,
+                called,
+                f"{float(spent):.6g}",
+                format_down(usage.limit),
+                cap,
+                min(100, int(share)),
+            )
+        )
+    return shown
+
+
+def _schedule(served: ServedPolicy) -> list[tuple[str, str]]:
+    """When the budget grows, and to what."""
+    budget = served.session.policy.budget
+    return [(day.isoformat(), str(float(budget.at(day).epsilon))) for day in budget.days]
+
+
+def _show_request(request: BudgetRequest, usages: Sequence[FilterUsage]) -> ShownRequest:
+    account = f"analyst:{known_as(request.person)}"
+    now = [one for one in usages if (one.account, one.filter) == (account, "pure")]
+    granted = bool(now) and now[0].cap >= request.epsilon
+    state = "granted" if granted else "declined" if request.declined else "open"
+    epsilon = f"{float(request.epsilon):g}"
+    line = f"[analysts.{quote_name(request.person)}]\nepsilon = {epsilon}"
+    if now and now[0].limit_delta:
+        line += f"\ndelta = {float(now[0].limit_delta):g}"
+    return ShownRequest(request, state, epsilon, line)

@@ -1,0 +1,155 @@
+"""The calculator: sums, differences, ratios and shares of released numbers, for nothing."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from deniable.app.server.console.asked_form import CONFIDENCES
+from deniable.app.server.console.console import Console
+from deniable.app.server.console.console_forms import read_form
+from deniable.app.server.console.kept_answers import KeptAnswer, list_answers
+from deniable.app.server.console.page_routes import PageRoute
+from deniable.app.web.console.answer_tables import round_to, show_answer
+from deniable.errors import DeniableError
+from deniable.infer.calculator import OPERATIONS, calculate, number_columns
+from deniable.infer.inferred import Inferred
+from deniable.infer.readings import all_groups
+from deniable.release.session.release import Release
+
+CALCULATOR = "/console/{policy}/calculator"
+MOST_GROUPS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class CalculatorForm:
+    """What was chosen: places of groups, and how they are put together."""
+
+    operation: str = "sum"
+    column: str = ""
+    confidence: str = "0.95"
+    first: frozenset[int] = frozenset()
+    second: frozenset[int] = frozenset()
+
+    @classmethod
+    def read(cls, fields: Mapping[str, str]) -> "CalculatorForm":
+        """The fields of a form; unknown choices become the usual ones."""
+        confidence = fields.get("confidence", "")
+        ticked = {
+            kind: frozenset(place for place in range(MOST_GROUPS) if f"{kind}{place}" in fields)
+            for kind in ("first", "second")
+        }
+        return cls(
+            operation=fields.get("operation", ""),
+            column=fields.get("column", ""),
+            confidence=confidence if confidence in CONFIDENCES else "0.95",
+            **ticked,
+        )
+
+
+class CalculatorPages:
+    """What is computed from an answer. It reads released numbers alone."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def routes(self) -> list[PageRoute]:
+        """The routes of these pages."""
+        return [
+            PageRoute("GET", CALCULATOR, self.show_calculator),
+            PageRoute("POST", CALCULATOR, self.compute),
+        ]
+
+    def show_calculator(self, request: Request, policy: str, release: str = "") -> Response:
+        """The numbers of one release, and the choices."""
+        return self._page(request, policy, release, None)
+
+    async def compute(self, request: Request, policy: str) -> Response:
+        """The result beside the choices."""
+        fields = await read_form(request)
+        form = CalculatorForm.read(fields)
+        name = fields.get("release", "")
+        return await run_in_threadpool(self._page, request, policy, name, form)
+
+    def _page(
+        self, request: Request, policy: str, name: str, form: CalculatorForm | None
+    ) -> Response:
+        served, person = self._console.enter(request, policy)
+        everybody = request.state.reach == "any"
+        found = list_answers(self._console, served, person, everybody=everybody)
+        usable = [kept for kept in found if kept.release and number_columns(kept.release)]
+        chosen = _choose(usable, name)
+        shown: dict[str, Any] = {"columns": (), "groups": (), "table": None, "result": None}
+        problem = ""
+        if chosen is not None and chosen.release is not None:
+            release = chosen.release
+            shown["columns"] = number_columns(release)
+            shown["groups"] = [_label(key) for key in all_groups(release)[:MOST_GROUPS]]
+            shown["table"] = show_answer(release.plan, release.answer)
+            try:
+                shown["result"] = form and describe(_compute(release, form))
+            except DeniableError as refusal:
+                problem = str(refusal)
+        return self._console.show(
+            request,
+            "calculator.html",
+            title="Calculator",
+            policy=policy,
+            answers=usable,
+            chosen=chosen,
+            operations=OPERATIONS,
+            confidences=CONFIDENCES,
+            form=form or CalculatorForm(),
+            problem=problem,
+            **shown,
+        )
+
+
+def _choose(usable: list[KeptAnswer], name: str) -> KeptAnswer | None:
+    """The release that is named, or the latest. One that is not there does not exist."""
+    if not name:
+        return usable[0] if usable else None
+    for kept in usable:
+        if kept.job.id == name:
+            return kept
+    raise HTTPException(404)
+
+
+def _compute(release: Release, form: CalculatorForm) -> Inferred:
+    groups = all_groups(release)
+    first, second = (
+        [groups[place] for place in sorted(places) if place < len(groups)]
+        for places in (form.first, form.second)
+    )
+    if len(groups) == 1:
+        first = first or [groups[0]]
+    value = form.column or number_columns(release)[0]
+    level = float(form.confidence)
+    return calculate(release, form.operation, first, second, value=value, confidence=level)
+
+
+def describe(found: Inferred) -> dict[str, str]:
+    """A result in texts, with digits no finer than its margin.
+
+    >>> describe(Inferred("n of A", 12.3456, (11.9, 12.8), (11.9, 12.8), None, 0.95))["value"]
+    '12.35'
+    """
+    known = math.isfinite(found.margin)
+    return {
+        "what": found.what,
+        "value": round_to(found.value, found.margin) if known else "not known",
+        "low": round_to(found.low, found.margin, math.floor) if known else "no limit",
+        "high": round_to(found.high, found.margin, math.ceil) if known else "no limit",
+        "level": f"{100 * found.confidence:.4g} %",
+    }
+
+
+def _label(key: Any) -> str:
+    if key == ():
+        return "all rows"
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)

@@ -1,0 +1,129 @@
+"""Answers that the server keeps, as pages show them: what was asked, and its one outcome."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from deniable.app.server.accounts.identity import Person
+from deniable.app.server.console.console import Console
+from deniable.app.server.questions import slots
+from deniable.app.server.questions.answer_formats import last_receipt, read_release
+from deniable.app.server.questions.question_queue import Job
+from deniable.app.server.questions.served_policy import ServedPolicy
+from deniable.ledger.ledger import Remaining
+from deniable.query.plan import canonical
+from deniable.release.session.release import Release
+
+_WAITS = 3.0  # seconds that a page may wait for an answer whose slot has ended
+_LOOK = 0.02
+WAITING, FAILED, REFUSED, ANSWERED = "waiting", "failed", "refused", "answered"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAnswer:
+    """A question of somebody, and its answer if its slot has ended and it has one."""
+
+    job: Job
+    state: str
+    release: Release | None = None
+
+    @property
+    def sql(self) -> str:
+        """What was asked; empty if it was no single question in SQL."""
+        return str(self.job.request.get("sql", ""))
+
+    @property
+    def name(self) -> str:
+        """What it is about, in a line."""
+        line = " ".join(self.sql.split()) or "several questions at once"
+        return line if len(line) <= 120 else f"{line[:119]}…"
+
+    @property
+    def day(self) -> str:
+        """When it was asked: the start of its slot."""
+        return time.strftime("%Y-%m-%d %H:%M", time.gmtime(self.job.start))
+
+    @property
+    def problem(self) -> str:
+        """Why there is no answer."""
+        outcome = self.job.outcome or {}
+        if self.state == FAILED:
+            return f"The question failed (reference {outcome['reference']}). Its charge stays."
+        return str(outcome.get("message", ""))
+
+
+def read_kept(job: Job) -> KeptAnswer:
+    """A job with its answer. Before its slot has ended there is none, whatever is stored."""
+    if slots.now() < job.ready or job.outcome is None:
+        return KeptAnswer(job, WAITING)
+    kind = job.outcome["kind"]
+    if kind in (FAILED, REFUSED):
+        return KeptAnswer(job, kind)
+    answer, certificate = read_release(last_receipt(job.outcome))
+    plan = canonical.from_json(dict(certificate.plan))
+    nothing = Remaining(Fraction(0), Fraction(0))  # what is left now is another matter
+    release = Release(
+        plan,
+        answer,
+        nothing,
+        certificate=certificate,
+        repeated=bool(job.outcome.get("repeated", False)),
+    )
+    return KeptAnswer(job, ANSWERED, release)
+
+
+def is_theirs(served: ServedPolicy, person: Person, kept: KeptAnswer) -> bool:
+    """Whether all tables of an answer are there for a person."""
+    if kept.release is None:
+        return True
+    plan = kept.release.plan
+    return person.may_read(served.name, (*plan.tables, *plan.public))
+
+
+async def find_answer(
+    console: Console, request: Request, served: ServedPolicy, name: str
+) -> KeptAnswer:
+    """The answer under an id, if it is there for who asks; 404 otherwise."""
+    person: Person = request.state.person
+    whose = None if request.state.reach == "any" else person.name
+    admission, until = console.server.admission, time.monotonic() + _WAITS
+    while True:
+        job = await run_in_threadpool(admission.queue.find, served.name, name, whose)
+        if job is None:
+            raise HTTPException(404)
+        kept = await run_in_threadpool(read_kept, job)
+        if kept.state != WAITING or slots.now() < job.ready or time.monotonic() > until:
+            break
+        await run_in_threadpool(admission.recover, served, job, None)
+        await asyncio.sleep(_LOOK)
+    if not is_theirs(served, person, kept):
+        raise HTTPException(404)
+    return kept
+
+
+def list_answers(
+    console: Console, served: ServedPolicy, person: Person, *, everybody: bool, most: int = 100
+) -> list[KeptAnswer]:
+    """The last questions of a person, or of everybody: those that are there for who asks."""
+    whose = None if everybody else person.name
+    jobs = console.server.admission.queue.listed(served.name, whose, most)
+    found = [read_kept(job) for job in jobs]
+    return [kept for kept in found if is_theirs(served, person, kept)]
+
+
+def form_fields(request: dict[str, Any]) -> dict[str, str]:
+    """The fields of the Ask page's form for a request that was made before.
+
+    >>> form_fields({"sql": "SELECT 1", "margin": "81/2"})
+    {'sql': 'SELECT 1', 'by': 'margin', 'margin': '81/2', 'confidence': '0.95'}
+    """
+    by = "margin" if request.get("margin") is not None else "epsilon"
+    confidence = {"9/10": "0.9", "99/100": "0.99"}.get(str(request.get("confidence")), "0.95")
+    told = {"sql": str(request.get("sql", "")), "by": by}
+    return told | {by: str(request.get(by, "")), "confidence": confidence}

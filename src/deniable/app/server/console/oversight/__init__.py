@@ -1,0 +1,1 @@
+"""The pages on which owners and auditors look at a policy and its ledger."""

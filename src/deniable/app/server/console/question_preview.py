@@ -1,0 +1,102 @@
+"""What a question would cost and how sure its answer would be, for the Ask page. Nothing is
+spent and no row is read: all numbers come from the plan, the policy and the ledger."""
+
+from dataclasses import dataclass
+
+from deniable.app.server.accounts.identity import Person
+from deniable.app.server.console.asked_form import AskedForm, reached_stop
+from deniable.app.server.questions.admission import check_request
+from deniable.app.server.questions.question_requests import read_request
+from deniable.app.server.questions.served_policy import ServedPolicy
+from deniable.exact.rationals import decimal_text
+from deniable.exact.text_formats import percent
+from deniable.ledger.ledger import format_down
+from deniable.ledger.remaining import describe_how_many
+from deniable.privacy import ApproximateLoss
+from deniable.privacy.losses.loss_in_words import LossInWords, explain_loss
+from deniable.query.plan import canonical
+from deniable.query.plan.plan import Output, Plan
+from deniable.query.planner.explain import describe_unit, explain
+from deniable.query.planner.notes import note_rows_without_key
+from deniable.release.answer.formatting import format_margin
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedOutput:
+    """One number of the answer, before it is asked for."""
+
+    name: str
+    about: str
+    margin: str  # "± 12 patients (95 %)", or what it depends on
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPreview:
+    """All that is shown before a question is asked."""
+
+    outputs: tuple[PreviewedOutput, ...]
+    epsilon: str  # as the plan has it, exactly
+    delta: str
+    margin: str  # of the number with the widest one; empty if it is not known
+    stop: int
+    left: str
+    left_delta: str
+    affordable: bool
+    more: str
+    free: bool  # whether this very answer was released before
+    words: LossInWords
+    unit: str
+    kernel: str
+    notes: tuple[str, ...]
+    tree: str
+    expects: str
+
+
+def preview_question(served: ServedPolicy, person: Person, form: AskedForm) -> QuestionPreview:
+    """The preview of a form; an error of ours for a question that cannot be asked."""
+    (plan,) = check_request(served, person, read_request(form.body()))
+    session = served.session_for(person.name)
+    left = session.ledger.remaining_for(person.name, tables=plan.tables)
+    count = session.ledger.how_many(plan, person.name)
+    widest = max((output.margin or 0.0 for output in plan.outputs), default=0.0)
+    return QuestionPreview(
+        outputs=tuple(_describe(output, plan) for output in plan.outputs if _is_noisy(output)),
+        epsilon=decimal_text(plan.epsilon),
+        delta=decimal_text(plan.delta),
+        margin=f"{widest:.6g}" if widest else "",
+        stop=reached_stop(plan.epsilon),
+        left=format_down(left.epsilon),
+        left_delta=format_down(left.delta),
+        affordable=count != 0,
+        more=describe_how_many(count),
+        free=session.recall(plan) is not None,
+        words=explain_loss(ApproximateLoss(plan.epsilon, plan.delta), unit=plan.unit),
+        unit=describe_unit(plan),
+        kernel=session.describe_check(plan),
+        notes=(*plan.notes, *note_rows_without_key(plan)),
+        tree=str(explain(plan)),
+        expects=canonical.plan_form(plan)[1],
+    )
+
+
+def _is_noisy(output: Output) -> bool:
+    return output.about != output.name or output.margin is not None
+
+
+def _describe(output: Output, plan: Plan) -> PreviewedOutput:
+    if output.margin is None:
+        words = "its margin depends on the data: declare expected_rows to predict it"
+    else:
+        about = "about " if output.estimated else ""
+        unit = output.margin_in or _counted(output, plan)
+        shown = f"{format_margin(output.margin)} {unit}".rstrip()
+        words = f"± {about}{shown} ({percent(plan.confidence)})"
+    return PreviewedOutput(output.name, output.about, words)
+
+
+def _counted(output: Output, plan: Plan) -> str:
+    """What a count counts: units, or rows."""
+    if not output.count:
+        return ""
+    units = plan.unit is not None and "DISTINCT" in output.about.upper()
+    return f"{plan.unit}s" if units else "rows"

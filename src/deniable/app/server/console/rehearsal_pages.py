@@ -1,0 +1,103 @@
+"""Rehearse: questions to made-up rows, planned and answered as the real ones would be.
+
+The rows fit the policy and nothing else is known of them: no source is opened. Nothing is
+spent, and no answer of this page is kept.
+"""
+
+import threading
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from deniable.app.server.accounts.identity import Person
+from deniable.app.server.console.asked_form import AskedForm
+from deniable.app.server.console.console import Console
+from deniable.app.server.console.console_forms import read_form
+from deniable.app.server.console.offered_words import offered_tables
+from deniable.app.server.console.page_routes import PageRoute
+from deniable.app.server.console.written_question import example_question
+from deniable.app.server.questions.served_policy import ServedPolicy
+from deniable.app.web.console.answer_charts import draw_answer
+from deniable.app.web.console.answer_tables import show_answer
+from deniable.errors import DeniableError
+from deniable.policy.policy import Policy
+from deniable.policy.written_policy import read_policy, write_policy
+from deniable.release.opening import rehearse
+
+REHEARSE = "/console/{policy}/rehearse"
+_USUAL = "0.1"
+_REHEARSING = threading.Lock()  # an engine works in this process: one question at a time
+
+
+class RehearsalPages:
+    """What is shown of made-up rows."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def routes(self) -> list[PageRoute]:
+        """The routes of these pages."""
+        return [
+            PageRoute("GET", REHEARSE, self.show_form),
+            PageRoute("POST", REHEARSE, self.rehearse),
+        ]
+
+    def show_form(self, request: Request, policy: str) -> Response:
+        """The page with an example."""
+        served, person = self._console.enter(request, policy)
+        example = example_question(offered_tables(served.policy_for(person)))
+        return self._page(request, served, AskedForm(sql=example, by="epsilon", epsilon=_USUAL))
+
+    async def rehearse(self, request: Request, policy: str) -> Response:
+        """The answer to a question about made-up rows."""
+        served, person = self._console.enter(request, policy)
+        form = replace(AskedForm.read(await read_form(request)), by="epsilon")
+        try:
+            answered = await run_in_threadpool(answer_rehearsal, served, person, form)
+        except DeniableError as problem:
+            return self._page(request, served, form, problem=str(problem))
+        return self._page(request, served, form, **answered)
+
+    def _page(
+        self, request: Request, served: ServedPolicy, form: AskedForm, **shown: Any
+    ) -> Response:
+        usual = {"problem": "", "table": None, "chart": None, "footer": ""}
+        return self._console.show(
+            request,
+            "rehearse.html",
+            title="Rehearse",
+            policy=served.name,
+            form=form,
+            **(usual | shown),
+        )
+
+
+def answer_rehearsal(served: ServedPolicy, person: Person, form: AskedForm) -> dict[str, Any]:
+    """The table, the picture and the notes of an answer about made-up rows."""
+    epsilon = Fraction(form.request()["epsilon"])
+    with _REHEARSING:
+        session = rehearse(without_sources(served.policy_for(person)), analyst=person.name)
+        try:
+            release = session.sql(form.sql, epsilon=epsilon)
+        finally:
+            session.close()
+    return {
+        "table": show_answer(release.plan, release.answer),
+        "chart": draw_answer(release.plan, release.answer),
+        "footer": release.to_text().partition("\n\n")[2],
+    }
+
+
+def without_sources(policy: Policy) -> Policy:
+    """The policy with tables that lead nowhere, so that a rehearsal cannot open a source.
+
+    >>> from deniable.policy import Table
+    >>> policy = Policy([Table("visits", "visits.csv")], epsilon=1)
+    >>> print(without_sources(policy).tables["visits"].source)
+    None
+    """
+    return read_policy(write_policy(policy))

@@ -1,0 +1,44 @@
+import json
+import re
+
+import pytest
+
+LEDGER = "/console/hospital/ledger"
+
+
+def test_an_auditor_replays_the_ledger_against_an_earlier_head(hospital):
+    audrey = hospital.visitor("audrey")
+    head = audrey.get("/v1/hospital/ledger/head").text
+    shown = audrey.submit(LEDGER, head=head)
+    assert shown.status_code == 200
+    assert "The ledger is sound." in shown.text
+    assert "1 earlier head" in shown.text
+    assert "0 earlier" not in audrey.submit(LEDGER, head="").text
+
+
+def test_a_head_that_the_ledger_never_had_is_told(hospital):
+    audrey = hospital.visitor("audrey")
+    head = json.loads(audrey.get("/v1/hospital/ledger/head").text)
+    forged = json.dumps(head | {"hash": "0" * 64})
+    shown = audrey.submit(LEDGER, head=forged).text
+    assert 'role="alert"' in shown
+    assert "The ledger is sound" not in shown
+    assert "holds no ledger head" in audrey.submit(LEDGER, head='{"number": 1}').text
+
+
+def test_the_command_names_the_key_and_the_place_for_the_owner_only(hospital):
+    key = json.loads(hospital.visitor("audrey").get("/v1/hospital/tables").text)["key"]
+    place = str(hospital.file.parent)
+    for person, knows in (("olga", True), ("audrey", False), ("ann", False)):
+        text = hospital.visitor(person).get(LEDGER).text
+        assert re.search(f"ledger verify --store .* --key {key} --head head.json", text)
+        assert (place in text) is knows
+
+
+@pytest.mark.parametrize(("person", "status"), [("ann", 403), ("paul", 403), ("otto", 403)])
+def test_only_owner_and_auditor_replay(hospital, person, status):
+    assert hospital.visitor(person).submit(LEDGER, head="").status_code == status
+    assert hospital.visitor("olga").submit(LEDGER, head="").status_code == 200
+    shown = hospital.visitor("ann").get(LEDGER).text
+    assert "Charges of ann" in shown
+    assert "Replay the ledger" not in shown

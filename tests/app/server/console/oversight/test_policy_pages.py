@@ -1,0 +1,80 @@
+import pytest
+
+POLICY = "/console/hospital/policy"
+
+
+def check(hospital, change, person="olga"):
+    text = hospital.file.read_text()
+    return hospital.visitor(person).submit(POLICY, draft=change(text), act="check")
+
+
+def test_the_policy_in_force_says_what_it_allows(hospital):
+    shown = hospital.visitor("olga").get(POLICY).text
+    assert "all answers together" in shown
+    assert shown.count("<circle") == 100
+    assert "epsilon = 4" in shown
+    audited = hospital.visitor("audrey").get(POLICY).text
+    assert "Check the draft" not in audited
+    assert "epsilon = 4" in audited
+
+
+def test_a_mistake_is_told_with_its_line(hospital):
+    shown = check(hospital, lambda text: text.replace("unit =", "unti ="))
+    line = 1 + hospital.file.read_text().splitlines().index('unit = "patient"')
+    assert f"draft, line {line}" in shown.text
+    assert "ledger amend" not in shown.text
+
+
+def test_what_is_given_away_is_told_with_the_command_to_consent(hospital):
+    before = hospital.visitor("olga").get("/v1/hospital/ledger/head").text
+    shown = check(hospital, lambda text: text.replace("epsilon = 1", "epsilon = 2")).text
+    assert "the limit of analyst * is looser by epsilon 1" in shown
+    assert "deniable ledger amend --policy" in shown
+    assert "removed" in shown
+    assert "added" in shown
+    assert hospital.visitor("olga").get("/v1/hospital/ledger/head").text == before
+    assert "epsilon = 1" in hospital.file.read_text()
+
+
+def test_what_narrows_gives_away_nothing(hospital):
+    shown = check(hospital, lambda text: text.replace("epsilon = 1", "epsilon = 0.5")).text
+    assert "gives away nothing more" in shown
+
+
+def test_what_was_fixed_is_refused_by_the_ledger(hospital):
+    shown = check(hospital, lambda text: text.replace("epsilon = 4", "epsilon = 5")).text
+    assert "The ledger refuses this draft" in shown
+    assert "ledger amend" not in shown
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("visits.csv", "/etc/passwd"),
+        lambda text: text.replace("visits.csv", "../server.sqlite"),
+        lambda text: text.replace('"visits.csv"', '"postgresql://db.example/other"'),
+        lambda text: text + '\n[tables.more]\nsource = "other.csv"\n',
+    ],
+)
+def test_a_browser_names_no_new_source(hospital, change):
+    shown = check(hospital, change).text
+    assert "cannot name a new source" in shown
+    assert "ledger amend" not in shown
+
+
+def test_a_browser_names_no_other_store(hospital):
+    shown = check(
+        hospital, lambda text: text.replace("[ledger]", '[ledger]\nkey = "other.key"')
+    )
+    assert "cannot change [ledger]" in shown.text
+
+
+def test_only_the_owner_checks_drafts(hospital):
+    for person in ("ann", "audrey", "paul", "otto"):
+        assert check(hospital, str, person).status_code == 403
+
+
+def test_a_draft_is_downloaded_as_it_is(hospital):
+    done = hospital.visitor("olga").submit(POLICY, draft="# <b>", act="download")
+    assert done.text == "# <b>"
+    assert done.headers["content-disposition"] == 'attachment; filename="hospital.toml"'

@@ -1,0 +1,264 @@
+"""The console in a real browser: a newcomer, the keyboard alone, axe, hostile texts."""
+
+import csv
+import io
+import json
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+import deniable as dp
+from tools.console_screens import log_in, visit_pages
+from tools.console_server import PASSWORD, serve_console, write_small_hospital
+
+pytestmark = pytest.mark.needs("chromium")
+LARGEST_PAGE = 150_000
+WATCH = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) =>
+  window.violations.push(event.violatedDirective + " " + event.blockedURI));
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with serve_console(write_small_hospital(tmp_path_factory.mktemp("browser"))) as server:
+        yield server
+
+
+def watched(chromium, server):
+    """A page, and what must stay empty: dialogs, errors, requests to elsewhere."""
+    page, alarms = chromium.new_context(accept_downloads=True).new_page(), []
+    page.add_init_script(WATCH)
+    page.on("dialog", lambda dialog: (alarms.append(dialog.message), dialog.dismiss()))
+    page.on("pageerror", lambda error: alarms.append(str(error)))
+    page.on(
+        "request",
+        lambda request: request.url.startswith(server.url) or alarms.append(request.url),
+    )
+    return page, alarms
+
+
+def violations(page, *rules):
+    options = {"runOnly": list(rules)} if rules else None
+    found = Axe().run(page, options=options).response["violations"]
+    return [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in found]
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+def test_a_newcomer_finds_the_way_until_the_budget_is_spent(chromium, server):
+    page, alarms = watched(chromium, server)
+    page.goto(server.url)
+    page.get_by_label("Name").fill("ann")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("link", name="Ask").first.click()
+    assert page.locator("[name=by]:checked").get_attribute("value") == "margin"
+    with page.expect_response("**/preview"):
+        page.fill("#sql", "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward")
+    with page.expect_response("**/preview"):
+        page.fill("#margin", "30")
+    page.wait_for_selector("#spend:enabled")
+    price = page.input_value("#epsilon")
+    assert page.inner_text("#spend") == f"Ask: spend {price}"
+    assert "± 30 rows (95 %)" in page.inner_text("#preview")
+    assert f"Costs {price} of your 1" in page.inner_text("#preview")
+    with page.expect_response("**/preview"):
+        page.locator("#stop").press("ArrowRight")  # the scale is linked with both fields
+    page.wait_for_selector("#preview .bad")  # it costs more than there is
+    assert page.input_value("#stop") == "3"
+    assert page.input_value("#epsilon") == "1.0986"
+    assert number(page.input_value("#margin")) < 30
+    with page.expect_response("**/preview"):
+        page.fill("#epsilon", "0.6")
+    page.wait_for_selector("#spend:enabled")
+    page.click("#spend")
+    page.wait_for_selector("[data-checked=yes]")  # the certificate, by WebCrypto
+    assert "comes from the same server" in page.inner_text("[data-release]")
+    rows = page.locator("main table").first.locator("tbody tr").all_inner_texts()
+    assert [row.split("\t")[0] for row in rows] == [
+        *("cardiology", "maternity", "oncology", "surgery")
+    ]
+    with page.expect_download() as download:
+        page.get_by_role("link", name="JSON", exact=True).click()
+    release = download.value.path().read_bytes()
+    dp.verify(release)
+    for row, told in zip(rows, json.loads(release)["rows"], strict=True):
+        assert list(map(number, row.split("\t")[1:])) == [
+            *(told["n"], told["n_low"], told["n_high"])
+        ]
+    page.get_by_role("link", name="Ask", exact=True).click()
+    with page.expect_response("**/preview"):
+        page.fill("#sql", "SELECT COUNT(*) AS n FROM visits WHERE age > 40")
+    with page.expect_response("**/preview"):
+        page.fill("#epsilon", "0.6")
+    page.wait_for_selector("#preview .bad")
+    assert "you have 0.4 left" in page.inner_text("#preview")
+    assert page.locator("#spend").count() == 0
+    page.get_by_role("link", name="request more budget").click()
+    page.get_by_label("New limit").fill("2")
+    page.get_by_label("What for").fill("a second study")
+    page.get_by_role("button", name="Request").click()
+    assert "asks for a limit of 2: a second study" in page.inner_text("main")
+    assert page.evaluate("window.violations") == []
+    assert alarms == []
+
+
+def test_the_same_by_keyboard_alone(chromium, server):
+    page, alarms = watched(chromium, server)
+    page.goto(f"{server.url}/console/hospital/ask")  # leads back here after logging in
+
+    def tab_to(name):
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            found = page.evaluate(
+                "(document.activeElement.labels?.[0] ?? document.activeElement).innerText ?? ''"
+            )
+            if found.strip().startswith(name):
+                return
+        raise AssertionError(f"The keyboard does not reach {name}.")
+
+    tab_to("Name")
+    page.keyboard.type("ben")
+    tab_to("Password")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#ask")
+    tab_to("Question, in SQL")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("SELECT AVG(cos")
+    page.wait_for_selector("#words li")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    with page.expect_response("**/preview"):
+        page.keyboard.type(") AS cost FROM visits")
+    assert page.input_value("#sql") == "SELECT AVG(cost) AS cost FROM visits"
+    page.keyboard.press("Escape")
+    tab_to("Epsilon")
+    page.keyboard.press("Control+A")
+    with page.expect_response("**/preview"):
+        page.keyboard.type("0.9")
+    page.wait_for_selector("#spend:enabled")
+    tab_to("Ask: spend 0.9")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[data-checked=yes]")
+    tab_to("CSV")
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.path().read_text().startswith("cost,cost_margin,cost_low,cost_high")
+    tab_to("Ask again: free")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#preview .good")
+    assert page.inner_text("#spend") == "Ask again: free"
+    assert alarms == []
+
+
+def test_every_page_is_accessible_small_and_quiet(chromium, server):
+    found, sizes = {}, {}
+    for name, page in visit_pages(chromium, server):
+        for scheme, width, rules in (("light", 1280, ()), ("dark", 320, ("color-contrast",))):
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": width, "height": 900})
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            faults = violations(page, *rules) + ([] if wide <= width else [f"{wide} px wide"])
+            found |= {(name, scheme): faults} if faults else {}
+        sizes[name] = len(page.content().encode())
+    assert found == {}
+    assert len(sizes) >= 15
+    assert max(sizes.values()) <= LARGEST_PAGE, sizes
+
+
+def test_without_javascript_everything_works_but_the_live_preview(chromium, server):
+    page = chromium.new_context(java_script_enabled=False).new_page()
+    log_in(page, server.url, "olga")
+    page.goto(f"{server.home}/ask")
+    page.fill("#sql", "SELECT COUNT(*) AS n FROM visits WHERE age < 30")
+    page.fill("#epsilon", "0.3")
+    page.get_by_label("the epsilon counts").check()
+    page.get_by_role("button", name="Show the price").click()
+    page.get_by_role("button", name="Ask: spend 0.3").click()
+    assert page.inner_text("h1") == "Answer"
+    page.get_by_role("button", name="Compute: free").click()
+    assert "Computed from the answer" in page.inner_text("#over")
+
+
+PAYLOADS = [
+    shape.format(number)
+    for number in range(1, 26)
+    for shape in (
+        "<script>hit({0})</script>",
+        '"><img src=x onerror=hit({0})>',
+        "'-hit({0})-'",
+        "<svg onload=hit({0})>",
+        "</title></textarea><iframe srcdoc='<script>parent.hit({0})</script>'>",
+        "=cmd|'/c {0}'!A1",
+        "{{{{ {0} * 7 }}}}${{hit({0})}}",
+        "```\n<b onmouseover=hit({0})>",
+    )
+]
+
+
+PREVIEW_ALL = """
+async (texts) => {
+  const form = document.querySelector("#ask"), target = document.querySelector("#preview");
+  for (const text of texts) {
+    const fields = new URLSearchParams(new FormData(form));
+    fields.set("sql", text);
+    const got = await fetch(form.getAttribute("hx-post"), { method: "POST", body: fields });
+    target.innerHTML = await got.text();
+  }
+  const made = target.querySelectorAll("img, svg, iframe, script, b").length;
+  return [window.hits, window.violations, made];
+}"""
+
+
+def test_200_hostile_texts_run_nowhere(chromium, tmp_path):
+    wards = tuple(text.replace("\n", " ") for text in PAYLOADS)
+    file = write_small_hospital(tmp_path, wards=wards, rows=4000, columns=wards[:40])
+    with serve_console(file) as server:
+        page, alarms = watched(chromium, server)
+        page.add_init_script("window.hits = []; window.hit = (n) => window.hits.push(n);")
+        log_in(page, server.url, "ann")
+        hostile = wards[1].replace('"', "")
+        sql = (
+            f'SELECT ward AS "{hostile}", COUNT(*) AS "{wards[0]}" FROM visits WHERE ward IN ('
+            + ", ".join("'" + text.replace("'", "''") + "'" for text in wards)
+            + ") GROUP BY ward"
+        )
+        page.goto(f"{server.home}/ask")
+        with page.expect_response("**/preview"):
+            page.fill("#sql", sql)
+        page.wait_for_selector("#spend:enabled")
+        page.click("#spend")
+        page.wait_for_selector("[data-checked=yes]")
+        shown = page.locator("main table").first.locator("tbody th").all_inner_texts()
+        assert [" ".join(text.split()) for text in shown] == [
+            " ".join(text.split()) for text in sorted(wards)
+        ] or len(shown) == 200
+        address = page.url
+        page.goto(f"{server.home}/releases")
+        page.goto(f"{server.home}/ask")
+        told = page.evaluate(PREVIEW_ALL, [f'SELECT "{text}" FROM visits' for text in PAYLOADS])
+        assert told == [[], [], 0]
+        assert alarms == []
+        files = page.evaluate(
+            """async ([csv, notebook]) => [await (await fetch(csv)).text(),
+               await (await fetch(notebook)).text()]""",
+            [
+                address.replace("/console/", "/v1/") + ".csv",
+                f"{address}/notebook",
+            ],
+        )
+    cells = [cell for row in csv.reader(io.StringIO(files[0])) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "@", "-c"))]
+    assert sum(cell.startswith("'=cmd") for cell in cells) == 25
+    notebook = json.loads(files[1])
+    assert {cell["cell_type"] for cell in notebook["cells"]} == {"markdown", "code"}
+    text = "".join(notebook["cells"][0]["source"])
+    fence = text.split("\n")[2].removesuffix("sql")
+    assert len(fence) > 3  # longer than any in the question
+    assert text.count(fence) == 2
+    assert text.index("<script>") > text.index(fence)

@@ -1,0 +1,191 @@
+"""Every page of the console, at three widths, light and dark."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tools.browser import OPTIONS
+from tools.console_server import PASSWORD, ConsoleServer, serve_console, write_small_hospital
+from tools.system import find
+
+WIDTHS = (320, 768, 1280)
+SCHEMES = ("light", "dark")
+BY_WARD = "SELECT ward, COUNT(*) AS visits, AVG(cost) AS cost FROM visits GROUP BY ward"
+SMALL = "SELECT ward, COUNT(*) AS n FROM visits WHERE age = 89 AND cost < 3 GROUP BY ward"
+
+Address = str | Callable[[Any, ConsoleServer], None]
+
+
+def write(folder: Path) -> None:
+    """Writes the screens of all pages."""
+    from playwright.sync_api import sync_playwright
+
+    with (
+        tempfile.TemporaryDirectory() as place,
+        serve_console(write_small_hospital(Path(place))) as server,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=find("chromium"), args=OPTIONS)
+        for name, page in visit_pages(browser, server):
+            _take(page, folder, name)
+        browser.close()
+
+
+def visit_pages(browser: Any, server: ConsoleServer) -> Iterator[tuple[str, Any]]:
+    """Every page by its name, while a browser shows it to a person who is logged in."""
+    for person in dict.fromkeys(person for _, person, _ in PAGES):
+        page = browser.new_context().new_page()
+        if person:
+            log_in(page, server.url, person)
+        for name, who, address in PAGES:
+            if who == person:
+                _show(page, server, address)
+                yield name, page
+        page.context.close()
+
+
+def _show(page: Any, server: ConsoleServer, address: Address) -> None:
+    if callable(address):
+        address(page, server)
+    else:
+        page.goto(f"{server.url}/console{address}")
+
+
+def _take(page: Any, folder: Path, name: str) -> None:
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
+
+
+def log_in(page: Any, url: str, person: str) -> None:
+    """Logs a person in, as a person does."""
+    page.goto(f"{url}/console/login")
+    page.get_by_label("Name").fill(person)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(f"{url}/console")
+
+
+def _type(page: Any, server: ConsoleServer, sql: str, epsilon: str = "") -> None:
+    """Types a question, and waits for its price."""
+    page.goto(f"{server.home}/ask")
+    with page.expect_response("**/preview"):
+        page.fill("#sql", sql)
+    if epsilon:
+        with page.expect_response("**/preview"):
+            page.fill("#epsilon", epsilon)
+    page.wait_for_selector("#spend:enabled, #preview .bad")
+
+
+def ask(page: Any, server: ConsoleServer, sql: str, epsilon: str) -> None:
+    """Asks a question, and waits until its certificate was checked."""
+    _type(page, server, sql, epsilon)
+    page.click("#spend")
+    page.wait_for_selector("[data-checked]")
+
+
+def _unfold(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/ask")
+    for details in page.locator("main > details").all():
+        details.evaluate("(x) => { x.open = true; }")
+    page.locator("#sql").press("End")
+    page.locator("#sql").press_sequentially(" WHERE wa")
+    page.wait_for_selector("#words li")
+
+
+def _compute(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/releases")
+    page.get_by_role("link", name="SELECT ward, COUNT(*) AS visits").first.click()
+    page.fill("[name=over]", "SELECT SUM(visits) AS all_visits FROM answer")
+    page.get_by_role("button", name="Compute: free").click()
+    page.wait_for_selector("[data-checked]")
+
+
+def _request(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/budget")
+    page.fill("[name=epsilon]", "2")
+    page.fill("[name=reason]", "a second study of waiting times")
+    page.get_by_role("button", name="Request").click()
+
+
+def _publish(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/releases")
+    page.get_by_role("link", name="SELECT ward, COUNT(*) AS visits").first.click()
+    page.get_by_role("button", name="Open a public link").click()
+    page.wait_for_selector("[data-checked]")
+
+
+def _calculate(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/calculator")
+    release = page.locator("option", has_text="AS visits").first.get_attribute("value")
+    page.goto(f"{server.home}/calculator?release={release}")
+    page.get_by_label("Compute").select_option("share")
+    for ward in ("cardiology", "surgery"):
+        page.get_by_label(f"{ward} in the first").check()
+    page.get_by_role("button", name="Compute: free").click()
+    page.wait_for_selector(".result")
+
+
+def _rehearse(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/rehearse")
+    page.get_by_role("button", name="Rehearse: free").click()
+    page.wait_for_selector(".made-up")
+
+
+def _change_policy(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/policy")
+    text = page.input_value("#draft")
+    page.fill("#draft", text.replace("epsilon = 1", "epsilon = 2"))
+    page.get_by_role("button", name="Check the draft").click()
+    page.wait_for_selector("#result")
+
+
+def _replay(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/ledger")
+    page.get_by_role("button", name="Replay the ledger").click()
+    page.wait_for_selector(".good")
+
+
+def _draft(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.url}/console/surveys")
+    page.get_by_role("button", name="Keep the draft").click()
+    page.wait_for_selector(".phone")
+
+
+def _open(page: Any, server: ConsoleServer) -> None:
+    page.get_by_role("button", name="Open the survey").click()
+    page.wait_for_selector("#taken")
+
+
+# A page's name, who looks at it, and its address below /console, or how to get to it.
+PAGES: list[tuple[str, str, Address]] = [
+    ("login", "", "/login"),
+    ("home", "ann", ""),
+    ("ask", "ann", "/hospital/ask"),
+    ("ask-refused", "ann", lambda page, server: _type(page, server, "SELECT * FROM visits")),
+    ("ask-named", "ann", _unfold),
+    ("answer", "ann", lambda page, server: ask(page, server, BY_WARD, "0.2")),
+    ("answer-negative", "ann", lambda page, server: ask(page, server, SMALL, "0.05")),
+    ("answer-computed", "ann", _compute),
+    ("releases", "ann", "/hospital/releases"),
+    ("budget", "ann", _request),
+    ("exhausted", "ann", lambda page, server: _type(page, server, BY_WARD, "2")),
+    ("releases-owner", "olga", "/hospital/releases"),
+    ("answer-owner", "olga", _publish),
+    ("public", "olga", lambda page, server: page.click("a[href^='/public/']")),
+    ("budget-owner", "olga", "/hospital/budget"),
+    ("nothing", "olga", "/hospital/releases/none"),
+    ("calculator", "ann", _calculate),
+    ("rehearse", "ann", _rehearse),
+    ("policy", "olga", "/hospital/policy"),
+    ("policy-draft", "olga", _change_policy),
+    ("policy-audited", "audrey", "/hospital/policy"),
+    ("ledger", "audrey", _replay),
+    ("surveys", "paul", "/surveys"),
+    ("survey-draft", "paul", _draft),
+    ("survey-open", "paul", _open),
+    ("home-pollster", "paul", ""),
+]
