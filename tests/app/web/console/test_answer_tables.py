@@ -30,12 +30,8 @@ def test_keys_come_first_and_every_number_has_low_and_high():
     text = "SELECT ward, COUNT(*) AS n, MEDIAN(cost) AS m FROM data GROUP BY ward"
     release = data.sql(text, epsilon=1)
     shown = show_answer(release.plan, release.answer)
-    assert [name for name, _ in shown.headings] == [
-        "ward",
-        *(("n", "low", "high") * 1),
-        "m",
-        *("low", "high"),
-    ]
+    names = [name for name, _ in shown.headings]
+    assert names == ["ward", "n", "low", "high", "m", "low", "high"]
     assert [cell.column for cell in shown.rows[0]] == [
         *("ward", "n", "n_low", "n_high", "m", "m_low", "m_high")
     ]
