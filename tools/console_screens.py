@@ -118,6 +118,48 @@ def _publish(page: Any, server: ConsoleServer) -> None:
     page.wait_for_selector("[data-checked]")
 
 
+def _calculate(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/calculator")
+    release = page.locator("option", has_text="AS visits").first.get_attribute("value")
+    page.goto(f"{server.home}/calculator?release={release}")
+    page.get_by_label("Compute").select_option("share")
+    for ward in ("cardiology", "surgery"):
+        page.get_by_label(f"{ward} in the first").check()
+    page.get_by_role("button", name="Compute: free").click()
+    page.wait_for_selector(".result")
+
+
+def _rehearse(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/rehearse")
+    page.get_by_role("button", name="Rehearse: free").click()
+    page.wait_for_selector(".made-up")
+
+
+def _change_policy(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/policy")
+    text = page.input_value("#draft")
+    page.fill("#draft", text.replace("epsilon = 1", "epsilon = 2"))
+    page.get_by_role("button", name="Check the draft").click()
+    page.wait_for_selector("#result")
+
+
+def _replay(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/ledger")
+    page.get_by_role("button", name="Replay the ledger").click()
+    page.wait_for_selector(".good")
+
+
+def _draft(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.url}/console/surveys")
+    page.get_by_role("button", name="Keep the draft").click()
+    page.wait_for_selector(".phone")
+
+
+def _open(page: Any, server: ConsoleServer) -> None:
+    page.get_by_role("button", name="Open the survey").click()
+    page.wait_for_selector("#taken")
+
+
 # A page's name, who looks at it, and its address below /console, or how to get to it.
 PAGES: list[tuple[str, str, Address]] = [
     ("login", "", "/login"),
@@ -136,8 +178,14 @@ PAGES: list[tuple[str, str, Address]] = [
     ("public", "olga", lambda page, server: page.click("a[href^='/public/']")),
     ("budget-owner", "olga", "/hospital/budget"),
     ("nothing", "olga", "/hospital/releases/none"),
-    ("rehearse", "ann", "/hospital/rehearse"),
+    ("calculator", "ann", _calculate),
+    ("rehearse", "ann", _rehearse),
     ("policy", "olga", "/hospital/policy"),
+    ("policy-draft", "olga", _change_policy),
     ("policy-audited", "audrey", "/hospital/policy"),
-    ("ledger", "audrey", "/hospital/ledger"),
+    ("ledger", "audrey", _replay),
+    ("surveys", "paul", "/surveys"),
+    ("survey-draft", "paul", _draft),
+    ("survey-open", "paul", _open),
+    ("home-pollster", "paul", ""),
 ]

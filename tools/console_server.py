@@ -101,6 +101,7 @@ def serve_console(policy: Path, **changes: object) -> Iterator[ConsoleServer]:
     folder = policy.parent.parent
     database = folder / "server.sqlite"
     usual = {"padded": False, "database": database, "limits": QueueLimits(places=1)}
+    usual |= {"surveys": folder / "surveys"}
     settings = ServerSettings((policy,), **(usual | changes))  # type: ignore[arg-type]
     application = make_server(settings, https=False)
     add_people(database)

@@ -130,6 +130,8 @@ def test_a_share_of_counts_lies_between_nothing_and_all():
     assert found.high == 1.0
     none = infer.share(released(np.array([800.0, 0.0, 100.0, 1.0])), ["B"])
     assert none.low == 0.0
+    odd = infer.share(released(np.array([900.0, -300.0, 0.0, 0.0])), ["A"])
+    assert (odd.value, odd.high) == (1.0, 1.0)  # though 900 over 600 were released
 
 
 def test_what_cannot_be_added_is_refused(counts):

@@ -87,11 +87,11 @@ def share(
     if not above or not below:
         raise InvalidParameter("A share needs a group above the line, and one below it.")
     ends = ratio_ends(found, above, below, level)
-    whole = found.count and set(above) <= set(below)
-    if whole:  # part of a number that cannot be negative
-        ends = max(ends[0], 0.0), min(ends[1], 1.0)
     over, under = (math.fsum(found.values[places]) for places in (above, below))
     middle = over / under if under else math.nan
+    if found.count and set(above) <= set(below):  # a part of a number of rows
+        ends = max(ends[0], 0.0), min(ends[1], 1.0)
+        middle = min(max(middle, ends[0]), ends[1])
     line = f"{found.what} of {_name(found, above)} over that of {_name(found, below)}"
     return Inferred(line, middle, ends, ends, None, float(level), THESE_ROWS)
 

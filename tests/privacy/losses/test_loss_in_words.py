@@ -103,15 +103,18 @@ def every_explanation():
             for unit in (None, "patient"):
                 yield explain_loss(loss, unit=unit, delta=delta)
                 yield explain_loss(loss, unit=unit, delta=delta, whole="all answers together")
+                yield explain_loss(loss, unit=unit, delta=delta, whole="all reports together")
 
 
 def test_unit_and_whole_are_named_and_nothing_is_called_safe():
     for words in every_explanation():
         text = " ".join(words.sentences)
-        one = "one patient, with all of its rows" if words.unit else "one row"
+        rows = "" if words.local else ", with all of its rows"
+        one = f"one patient{rows}" if words.unit else "one row"
         assert one in text
         assert words.whole in text
-        assert "The owner of the data sees the true rows" in text
+        assert ("The owner of the data sees the true rows" in text) != words.local
+        assert ("No one but the person sees" in text) == words.local
         assert not re.search("safe|secure|anonym|proves nothing|harmless|delta|epsilon", text)
         assert "more likely to be identified" not in text
         assert len(words.guesses) <= 3

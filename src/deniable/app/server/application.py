@@ -110,7 +110,7 @@ def _handlers(
     page_of: Callable[[Request, Exception], Response | None] | None,
 ) -> dict[Any, Any]:
     if problem_of is None:
-        return {HTTPException: _answer_refusal, DeniableError: _answer_ours}
+        return {HTTPException: _answer_refusal, DeniableError: answer_ours}
 
     async def answer_problem(request: Request, problem: Exception) -> Response:
         page = None if page_of is None else page_of(request, problem)
@@ -136,7 +136,8 @@ async def _answer_refusal(_: Request, problem: Exception) -> Response:
     return _problem(problem.status_code, words, problem.headers)
 
 
-async def _answer_ours(_: Request, problem: Exception) -> Response:
+async def answer_ours(_: Request, problem: Exception) -> Response:
+    """One fixed sentence for each kind of error of ours, as pages of surveys get it."""
     for kind, status, words in _ANSWERS:
         if isinstance(problem, kind):
             if status == 503:

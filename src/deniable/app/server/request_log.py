@@ -4,7 +4,8 @@
      "status": 200, "person": "ann"}
 
 The route is the pattern, not the address. There is no body, no query, no token, no address of a
-client, and no duration.
+client, and no duration. Of those who take a survey there is no line at all: its moment would
+tell when a report came.
 """
 
 import datetime
@@ -35,7 +36,7 @@ class RequestLog:
         self._app, self._write, self._clock = app, write, clock
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"].startswith("/s/"):
             await self._app(scope, receive, send)
             return
 

@@ -64,7 +64,7 @@ def survey_router(
     collection: SurveyCollection, pages: SurveyPages, *, reports_per_hour: int
 ) -> APIRouter:
     """The routes of one survey. Reports through an open link are limited by address."""
-    router, routes = APIRouter(), _SurveyRoutes(collection, pages, reports_per_hour)
+    router, routes = APIRouter(), SurveyRoutes(collection, pages, reports_per_hour)
     here = f"/s/{collection.manifest.survey}"
     shown: dict[str, Callable[..., Any]] = {
         here: routes.show_page,
@@ -84,7 +84,7 @@ def survey_router(
     return router
 
 
-class _SurveyRoutes:
+class SurveyRoutes:
     """What each route of a survey answers. Those without `async` run in a thread."""
 
     def __init__(
@@ -99,6 +99,10 @@ class _SurveyRoutes:
 
     def show_file(self, name: str) -> Response:
         return _answer_file(self._pages.files[name], self._pages.headers)
+
+    def has_file(self, name: str) -> bool:
+        """Whether the page has a file of this name."""
+        return name in self._pages.files and name != "" and not name.startswith("?")
 
     def show_manifest(self) -> Response:
         content = self._collection.manifest.canonical()

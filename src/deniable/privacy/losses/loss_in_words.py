@@ -22,7 +22,8 @@ GUESSES = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 PRIVATE_END = "more private: wider margins"
 PRECISE_END = "more precise: says more about each person"
 
-Whole = Literal["this answer", "all answers together"]
+# What a loss is about. Reports are those of a survey: only the person knows the answers.
+Whole = Literal["this answer", "all answers together", "all reports together"]
 _EPSILON_DECIMALS = 10_000
 
 
@@ -78,6 +79,11 @@ class LossInWords:
     stop: ScaleStop | None  # the first stop that is at least as precise; None beyond the last
 
     @property
+    def local(self) -> bool:
+        """Whether chance was added before anybody else saw an answer."""
+        return self.whole == "all reports together"
+
+    @property
     def one(self) -> str:
         """One unit, in two words."""
         return f"one {self.unit or 'row'}"
@@ -85,7 +91,7 @@ class LossInWords:
     @property
     def protected(self) -> str:
         """The unit and the whole."""
-        with_rows = "" if self.unit is None else ", with all of its rows"
+        with_rows = "" if self.unit is None or self.local else ", with all of its rows"
         return f"This is about {self.one}{with_rows}, and {self.whole}."
 
     @property
@@ -141,10 +147,14 @@ class LossInWords:
         added = (
             f"Each other answer about the same {self.unit or 'row'} adds its own part."
             if self.whole == "this answer"
+            else "Another survey of the same people adds its own part."
+            if self.local
             else "No answer can go past this limit."
         )
         return (
-            "The owner of the data sees the true rows. Readers see numbers with noise.",
+            "No one but the person sees the true answers. Chance is added on their own phone."
+            if self.local
+            else "The owner of the data sees the true rows. Readers see numbers with noise.",
             self.protected,
             f"Say 100 people guess between two facts about {self.one}, at even odds. "
             f"With {self.whole}, at most {self.right} of 100 guess right. Without, 50 of 100 "

@@ -1,7 +1,7 @@
 """`deniable serve` and `deniable unlock`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 Policies = Annotated[
-    list[Path], typer.Argument(help="The policies, each in its file.", metavar="POLICY...")
+    list[Path] | None,
+    typer.Argument(help="The policies, each in its file.", metavar="POLICY..."),
 ]
 Host = Annotated[str, typer.Option(help="The address to listen on.")]
 Port = Annotated[int, typer.Option(help="The port; 0 for any.", min=0, max=65535)]
@@ -50,6 +51,14 @@ PeopleOption = Annotated[
         metavar="ADDRESS",
     ),
 ]
+Surveys = Annotated[
+    Path | None,
+    typer.Option(help="A folder for surveys, which pollsters draft.", metavar="FOLDER"),
+]
+Demo = Annotated[
+    bool,
+    typer.Option("--demo", help="Show it all with a made-up hospital, on this machine."),
+]
 Metrics = Annotated[
     bool, typer.Option("--metrics", help="Let owners and operators read /metrics.")
 ]
@@ -60,7 +69,7 @@ LogRequests = Annotated[
 
 
 def serve(
-    policies: Policies,
+    policies: Policies = None,
     host: Host = "127.0.0.1",
     port: Port = 8000,
     workers: Workers = 1,
@@ -77,32 +86,79 @@ def serve(
     people: PeopleOption = "",
     log_requests: LogRequests = False,
     metrics: Metrics = False,
+    surveys: Surveys = None,
+    demo: Demo = False,
     database: Database = None,
 ) -> None:
     """Let people elsewhere ask questions about private tables."""
-    from deniable.app.server.accounts.server_database import DEFAULT_DATABASE
-    from deniable.app.server.questions.opened_server import ServerSettings
-    from deniable.app.server.questions.question_queue import QueueLimits
-    from deniable.app.server.serving import ServerPlace
-
-    if padding not in ("on", "off"):
-        raise InvalidParameter(f"`--padding` must be on or off. Found {padding!r}.")
-    settings = ServerSettings(
-        tuple(policies),
-        database or DEFAULT_DATABASE,
-        padded=padding == "on",
+    if demo:
+        _serve_demo(policies, host, port)
+        return
+    settings = _read_settings(
+        policies,
+        database,
+        padding,
+        (places, queue_each, queue),
         slot=slot,
-        limits=QueueLimits(places, queue_each, queue),
         origin=origin.rstrip("/"),
         providers=providers,
         people=people,
         log_requests=log_requests,
         metrics=metrics,
+        surveys=surveys,
     )
-    settings.check()
+    place = _check_place(host, port, certificate, key, behind_proxy, origin)
+    _serve(settings, place, workers)
+
+
+def _check_place(
+    host: str,
+    port: int,
+    certificate: Path | None,
+    key: Path | None,
+    behind_proxy: bool,
+    origin: str,
+) -> "ServerPlace":
+    from deniable.app.server.serving import ServerPlace
+
     place = ServerPlace(host, port, certificate, key, behind_proxy)
     place.check(origin=origin or None)
-    _serve(settings, place, workers)
+    return place
+
+
+def _read_settings(
+    policies: list[Path] | None,
+    database: Path | None,
+    padding: str,
+    limits: tuple[int, int, int],
+    **more: Any,
+) -> "ServerSettings":
+    from deniable.app.server.accounts.server_database import DEFAULT_DATABASE
+    from deniable.app.server.questions.opened_server import ServerSettings
+    from deniable.app.server.questions.question_queue import QueueLimits
+
+    if padding not in ("on", "off"):
+        raise InvalidParameter(f"`--padding` must be on or off. Found {padding!r}.")
+    settings = ServerSettings(
+        tuple(policies or ()),
+        database or DEFAULT_DATABASE,
+        padded=padding == "on",
+        limits=QueueLimits(*limits),
+        **more,
+    )
+    settings.check()
+    return settings
+
+
+def _serve_demo(policies: list[Path] | None, host: str, port: int) -> None:
+    from deniable.app.cli.serving.demo_server import serve_demo
+
+    if policies or host != "127.0.0.1":
+        raise InvalidParameter(
+            "--demo serves a made-up hospital on this machine only: give neither a policy nor "
+            "--host."
+        )
+    serve_demo(port)
 
 
 def _serve(settings: "ServerSettings", place: "ServerPlace", workers: int) -> None:

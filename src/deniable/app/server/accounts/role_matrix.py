@@ -35,6 +35,17 @@ GET    /console                             any    any     any     any      any
 GET    /console/login                       anyone
 POST   /console/login                       anyone
 POST   /console/logout                      any    any     any     any      any
+GET    /s/{name}                            anyone
+GET    /s/{name}/{form}                     anyone
+POST   /s/{name}/{form}                     anyone
+GET    /console/surveys                     any    -       -       any      -
+POST   /console/surveys                     any    -       -       any      -
+GET    /console/surveys/{name}              any    -       -       any      -
+POST   /console/surveys/{name}              any    -       -       any      -
+GET    /console/surveys/{name}/results      any    -       -       any      -
+GET    /console/surveys/{name}/results/{form}  any  -      -       any      -
+GET    /console/preview/{name}              any    -       -       any      -
+GET    /console/preview/{name}/{form}       any    -       -       any      -
 GET    /console/{policy}/rehearse           any    any     -       -        -
 POST   /console/{policy}/rehearse           any    any     -       -        -
 GET    /console/{policy}/policy             any    -       any     -        -
@@ -66,6 +77,7 @@ _FREE = {
     ("POST", "/logout"),
     ("POST", "/console/login"),
     ("POST", "/console/logout"),
+    ("POST", "/s/{name}/{form}"),
     ("POST", "/console/{policy}/rehearse"),
     ("POST", "/console/{policy}/policy"),  # which changes nothing
     ("POST", "/console/{policy}/ledger"),  # which replays

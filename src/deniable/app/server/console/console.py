@@ -16,6 +16,7 @@ from deniable.app.server.console.public_links import PublicLinks
 from deniable.app.server.problem_details import problem_of, tell_problem
 from deniable.app.server.questions.question_routes import QuestionServer
 from deniable.app.server.questions.served_policy import ServedPolicy
+from deniable.app.server.surveys.survey_desk import SurveyDesk
 from deniable.app.web.console.console_templates import render
 from deniable.errors import DeniableError
 
@@ -35,6 +36,7 @@ class Console:
     links: PublicLinks
     requests: BudgetRequests
     providers: tuple[str, ...] = ()  # names of log-ins elsewhere
+    surveys: SurveyDesk | None = None  # None: this server has no surveys
 
     def enter(self, request: Request, policy: str) -> tuple[ServedPolicy, Person]:
         """The policy that a page is about, and who looks; the gate has let the person in."""

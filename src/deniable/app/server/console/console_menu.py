@@ -11,6 +11,7 @@ MENU: tuple[tuple[str, str], ...] = (
     ("Calculator", "/console/{policy}/calculator"),
     ("Budget", "/console/{policy}/budget"),
     ("Rehearse", "/console/{policy}/rehearse"),
+    ("Surveys", "/console/surveys"),
     ("Policy", "/console/{policy}/policy"),
     ("Ledger", "/console/{policy}/ledger"),
 )

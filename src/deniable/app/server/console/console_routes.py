@@ -12,10 +12,13 @@ from deniable.app.server.console.home_pages import HomePages
 from deniable.app.server.console.oversight.ledger_pages import LedgerPages
 from deniable.app.server.console.oversight.policy_pages import PolicyPages
 from deniable.app.server.console.rehearsal_pages import RehearsalPages
+from deniable.app.server.surveys.respondent_pages import RespondentPages
+from deniable.app.server.surveys.survey_console import SurveyConsole
 
 # Each is made from the console and has `routes()`.
 PARTS = (
     HomePages,
+    SurveyConsole,  # before the pages of policies: no policy has its name
     AskPages,
     GalleryPages,
     AnswerPages,
@@ -30,7 +33,7 @@ PARTS = (
 def console_router(console: Console) -> APIRouter:
     """The routes of all pages, for use behind an `AccessGate`."""
     router = APIRouter()
-    for part in PARTS:
-        for method, path, answer in part(console).routes():
-            router.add_api_route(path, answer, methods=[method])
+    respondents = RespondentPages(console.surveys).routes()
+    for route in (*respondents, *(route for part in PARTS for route in part(console).routes())):
+        router.add_api_route(route.path, route.answer, methods=[route.method])
     return router

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from deniable.app.server.accounts.browser_sessions import COOKIE, ended_cookie
 from deniable.app.server.accounts.identity import Person
+from deniable.app.server.accounts.role_matrix import reach
 from deniable.app.server.console.console import HOME, Console, go_to
 from deniable.app.server.console.console_forms import read_fields, read_form
 from deniable.app.server.console.console_menu import menu_for
@@ -44,7 +45,10 @@ class HomePages:
         """The policies that are there for a person."""
         person: Person = request.state.person
         listed = [self._describe(name, person) for name in self._console.policies_of(person)]
-        return self._console.show(request, "home.html", title="Your data", policies=listed)
+        surveys = reach("GET", "/console/surveys", person.role) is not None
+        return self._console.show(
+            request, "home.html", title="Your data", policies=listed, surveys=surveys
+        )
 
     def show_login(self, request: Request) -> Response:
         """The page to log in on."""

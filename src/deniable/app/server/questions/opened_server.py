@@ -28,7 +28,10 @@ from deniable.app.server.questions.question_routes import QuestionServer, questi
 from deniable.app.server.questions.served_policy import TIME_LIMIT, ServedPolicy, served_name
 from deniable.app.server.questions.slots import SLOT_SECONDS
 from deniable.app.server.request_log import RequestLog
+from deniable.app.server.surveys.survey_desk import SurveyDesk
 from deniable.errors import InvalidParameter
+
+RESERVED = {"surveys", "preview", "login", "logout"}  # addresses of the console
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +49,13 @@ class ServerSettings:
     people: str = ""  # where people are kept, if not in the database
     log_requests: bool = False
     metrics: bool = False
+    surveys: Path | None = None  # the folder of surveys
 
     def to_json(self) -> str:
         """The settings as text, for a process that is started with them."""
         told = asdict(self) | {"database": str(self.database)}
         told["providers"] = None if self.providers is None else str(self.providers)
+        told["surveys"] = None if self.surveys is None else str(self.surveys)
         return json.dumps(told | {"policies": [str(file) for file in self.policies]})
 
     @classmethod
@@ -64,6 +69,7 @@ class ServerSettings:
         told = json.loads(text)
         told["policies"] = tuple(map(Path, told["policies"]))
         told["providers"] = told["providers"] and Path(told["providers"])
+        told["surveys"] = told["surveys"] and Path(told["surveys"])
         told |= {"database": Path(told["database"]), "limits": QueueLimits(**told["limits"])}
         return cls(**told)
 
@@ -80,9 +86,19 @@ class ServerSettings:
             raise InvalidParameter(
                 f"Two policies would have the address /v1/{twice.pop()}. Rename one of them."
             )
+        if taken := RESERVED & set(names):
+            raise InvalidParameter(
+                f"A policy cannot be called {taken.pop()!r}: the console has a page of that "
+                "name. Rename its file."
+            )
         if self.providers is not None and not self.origin:
             raise InvalidParameter(
                 "`--providers` needs `--origin`: the address that people come back to."
+            )
+        if not names and self.surveys is None:
+            raise InvalidParameter(
+                "Name a policy, or a folder with --surveys. To look around:   deniable serve "
+                "--demo"
             )
         if not 0.01 <= self.slot <= 3600:
             raise InvalidParameter("`--slot` must be between 0.01 and 3600 seconds.")
@@ -123,8 +139,12 @@ def make_server(settings: ServerSettings, *, https: bool) -> FastAPI:
     server, opened = open_server(settings)
     desk = LoginDesk(server.people)
     database = server.admission.queue.database
+    surveys = None
+    if settings.surveys is not None:
+        surveys = SurveyDesk(settings.surveys, origin=settings.origin)
+        opened.callback(surveys.close)
     console = Console(
-        server, desk, PublicLinks(database), BudgetRequests(database), tuple(providers)
+        server, desk, PublicLinks(database), BudgetRequests(database), tuple(providers), surveys
     )
     application = make_application(
         operation_router(
