@@ -211,4 +211,6 @@ class UnitHistograms:
         )
         own = read_share(within, every, self.both, self.confidence).value
         guess = own + self.pairs_left_out(groups).value * (1 - own)
-        return Share(min(high, max(least.low, guess)), least.low, high, ranged=True)
+        # Noise may put the upper end below the lower one. Then the range is what lies between.
+        low, high = sorted((least.low, high))
+        return Share(min(high, max(low, guess)), low, high, ranged=True)
