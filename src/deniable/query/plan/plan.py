@@ -29,7 +29,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from deniable.mechanisms import (
     Exponential,
@@ -122,8 +122,24 @@ class GroupKey:
 
     name: str
     kind: str  # "text", "number", "boolean", "date" or "moment" (whole seconds since 1970)
-    values: tuple[KeyValue, ...] | None  # None: private, shown if enough units have the key
+    # None: private, shown if enough units have the key. A last value None is the group of NULL.
+    values: tuple[KeyValue | None, ...] | None
     step: Fraction | None = None  # for numbers: the key is the engine's integer times this
+
+    @property
+    def nulls(self) -> bool:
+        """Whether NULL is one of the declared values.
+
+        >>> GroupKey("ward", "text", ("A", None)).nulls, GroupKey("ward", "text", None).nulls
+        (True, False)
+        """
+        return self.values is not None and self.values[-1:] == (None,)
+
+    @property
+    def known(self) -> tuple[KeyValue, ...]:
+        """The declared values without NULL; none if they are private."""
+        listed = self.values or ()
+        return cast(tuple[KeyValue, ...], listed[:-1] if self.nulls else listed)
 
 
 @dataclass(frozen=True, slots=True)
