@@ -7,6 +7,7 @@ from deniable.policy import Policy, Table
 from deniable.query.planner.explain import explain
 from deniable.query.planner.notes import WARNING, note_rows_without_key
 from deniable.query.planner.request import make_plan
+from deniable.release.certificate.kernel_check import KernelCheck
 
 SCHEMA = {
     "patient": "INTEGER",
@@ -115,6 +116,17 @@ def test_null_counts_in_the_limit_of_groups():
     assert "k0 IS NULL OR k0 IN ('A', 'B')" in asked.engine_sql
     assert "place <= 2" in asked.engine_sql
     assert "place" not in plan(text).engine_sql  # two wards are within the limit of two groups
+
+
+def test_with_null_the_limit_of_groups_is_always_written():
+    """One ward and NULL are two groups, as many as the limit; the kernel counts one of them."""
+    limits = {"unit": "patient", "max_groups_per_unit": 2, "max_rows_per_unit_per_group": 1}
+    one = Table.declare("visits", keys={"ward": ["A"]}, **limits).with_schema(SCHEMA)
+    policy = Policy([one], epsilon=9)
+    text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    asked = make_plan(text, policy, epsilon=1, nulls=True)
+    assert asked.blocks[0].mechanism.sensitivity == 2
+    assert KernelCheck.of(asked, policy).plan is asked
 
 
 def test_null_is_asked_for_once():
