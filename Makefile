@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test system soak mutants bench figures fmt clean
+.PHONY: help demo test system soak mutants bench figures screens fmt clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -36,6 +36,9 @@ bench-%: .venv/installed-bench  ## one part of it, such as bench-noise
 
 figures: .venv/installed-figures  ## every picture, into build/figures
 	@$(BIN)/python -m deniable.figures build/figures
+
+screens: .venv/installed-dev  ## every page and picture that people see, into build/screens
+	@$(BIN)/python -m tools.screens
 
 fmt: .venv/installed-dev  ## format, and mend what lint can mend
 	@$(BIN)/ruff check --fix-only --quiet .

@@ -32,6 +32,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
         "surveys/collect/store/sealing_keys.py",
     ),
     "fastapi": "app/server/",
+    "jinja2": "app/web/console/",
     "segno": "app/cli/surveys/",
     "starlette": "app/server/",
     "uvicorn": "app/server/",

@@ -66,9 +66,11 @@ def make_application(
     at_end: Callable[[], None] | None = None,
     gate: AccessGate | None = None,
     problem_of: Callable[[Exception], Response] | None = None,
+    page_of: Callable[[Request, Exception], Response | None] | None = None,
 ) -> FastAPI:
     """An application of these routers. `at_end` is called when the server stops. `problem_of`
-    writes what is answered to requests that fail, if it is not the survey's one sentence.
+    writes what is answered to requests that fail, if it is not the survey's one sentence;
+    `page_of` what people see of it, for requests that want a page.
 
     With a `gate`, every route needs a row in the role matrix, and is used by its roles only.
 
@@ -92,7 +94,7 @@ def make_application(
         redirect_slashes=False,
         dependencies=[] if gate is None else [Depends(gate)],
         lifespan=lifespan,
-        exception_handlers=_handlers(problem_of),
+        exception_handlers=_handlers(problem_of, page_of),
     )
     for router in routers:
         application.include_router(router)
@@ -103,12 +105,16 @@ def make_application(
     return application
 
 
-def _handlers(problem_of: Callable[[Exception], Response] | None) -> dict[Any, Any]:
+def _handlers(
+    problem_of: Callable[[Exception], Response] | None,
+    page_of: Callable[[Request, Exception], Response | None] | None,
+) -> dict[Any, Any]:
     if problem_of is None:
         return {HTTPException: _answer_refusal, DeniableError: _answer_ours}
 
-    async def answer_problem(_: Request, problem: Exception) -> Response:
-        return problem_of(problem)
+    async def answer_problem(request: Request, problem: Exception) -> Response:
+        page = None if page_of is None else page_of(request, problem)
+        return page or problem_of(problem)
 
     return {HTTPException: answer_problem, DeniableError: answer_problem}
 

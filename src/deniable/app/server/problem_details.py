@@ -57,6 +57,19 @@ def problem_of(problem: Exception) -> Response:
     raise TypeError(type(problem).__name__)
 
 
+def tell_problem(problem: Exception) -> tuple[str, str]:
+    """The title and the words of a problem, for a page.
+
+    >>> tell_problem(errors.TooManyQuestions("Wait."))
+    ('Too many questions', 'Wait.')
+    """
+    if isinstance(problem, HTTPException):
+        name, words = _HTTP.get(problem.status_code, ("refused", "This request is refused."))
+    else:
+        name, words = page_name(type(problem).__name__), str(problem)
+    return name.replace("-", " ").capitalize(), words
+
+
 def write_problem(
     status: int, name: str, detail: str, headers: dict[str, str] | None = None
 ) -> Response:

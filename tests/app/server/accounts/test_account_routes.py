@@ -8,6 +8,7 @@ from fastapi.testclient import TestClient
 from deniable.app.server.accounts.access_gate import AccessGate
 from deniable.app.server.accounts.account_routes import account_router
 from deniable.app.server.accounts.browser_sessions import COOKIE
+from deniable.app.server.accounts.login_desk import LoginDesk
 from deniable.app.server.accounts.oidc_providers import Provider
 from deniable.app.server.application import make_application
 from tests.app.server.accounts.provider import return_path, running_provider
@@ -32,7 +33,9 @@ def make_client(identities, passwords, provider):
 
     def make():
         """A browser, at a worker of its own."""
-        router = account_router(identities, origin=ORIGIN, providers=known, passwords=passwords)
+        router = account_router(
+            identities, origin=ORIGIN, providers=known, desk=LoginDesk(identities, passwords)
+        )
         gate = AccessGate(identities, origin=ORIGIN)
         return TestClient(
             make_application(router, https=True, gate=gate),
@@ -124,7 +127,7 @@ def test_logging_in_elsewhere(client, provider, identities):
     away = client.get("/login/clinic")
     assert away.status_code == 303
     back = client.get(return_path("clinic", provider.authorize(away.headers["location"])))
-    assert (back.status_code, back.headers["location"]) == (303, "/who")
+    assert (back.status_code, back.headers["location"]) == (303, "/console")
     assert identities.find_session(planted) is None
     assert client.get("/who").json()["name"] == "Ann"
 

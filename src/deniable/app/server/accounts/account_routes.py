@@ -5,22 +5,18 @@ from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from deniable.app.server.accounts.browser_sessions import COOKIE, ended_cookie, session_cookie
+from deniable.app.server.accounts.browser_sessions import COOKIE, ended_cookie
 from deniable.app.server.accounts.identity import Identities
+from deniable.app.server.accounts.login_desk import LoginDesk
 from deniable.app.server.accounts.oidc_login import LOGIN_COOKIE, OidcLogin
 from deniable.app.server.accounts.oidc_providers import Provider
-from deniable.app.server.accounts.password_login import PasswordLogin
-from deniable.app.server.accounts.passwords import Passwords
 from deniable.app.server.problem_details import LOGIN_REFUSED, write_problem
-from deniable.app.server.rate_limits import AddressLimits
-from deniable.errors import InvalidData, TooManyQuestions
+from deniable.errors import InvalidData
 from deniable.exact.foreign_text import read_json
 
-_LOGINS_PER_HOUR = 120  # from one address
 _LOGIN_ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Lax"
 
 
@@ -29,13 +25,13 @@ def account_router(
     *,
     origin: str,
     providers: Mapping[str, Provider] | None = None,
-    passwords: Passwords | None = None,
+    desk: LoginDesk | None = None,
 ) -> APIRouter:
     """The routes of people, for use behind an `AccessGate`."""
     router = APIRouter()
     routes = _AccountRoutes(
         identities,
-        PasswordLogin(identities.people, passwords or Passwords()),
+        desk or LoginDesk(identities),
         OidcLogin(identities.people, providers or {}, origin=origin),
     )
     router.add_api_route("/login", routes.log_in, methods=["POST"])
@@ -50,27 +46,22 @@ def account_router(
 class _AccountRoutes:
     """What each route answers. Those without `async` run in a thread."""
 
-    def __init__(
-        self, identities: Identities, login: PasswordLogin, elsewhere: OidcLogin
-    ) -> None:
-        self._identities, self._login, self._elsewhere = identities, login, elsewhere
-        self._limits = AddressLimits(_LOGINS_PER_HOUR)
+    def __init__(self, identities: Identities, desk: LoginDesk, elsewhere: OidcLogin) -> None:
+        self._identities, self._desk, self._elsewhere = identities, desk, elsewhere
 
     async def log_in(self, request: Request) -> Response:
         """A session for a name, a password and maybe a code. One answer to all failures."""
-        self._limit(request)
+        self._desk.limit(request)
         given = _read_login(await request.body())
-        try:
-            person = await run_in_threadpool(self._login.check, *given)
-        except TooManyQuestions:
-            raise HTTPException(429, headers={"Retry-After": "900"}) from None
-        if person is None:
+        begun = await self._desk.log_in(request, *given)
+        if begun is None:
             return _refuse()
-        return await run_in_threadpool(self._begin, request, person)
+        name, cookie = begun
+        return JSONResponse({"name": name}, headers={"Set-Cookie": cookie})
 
     def send_away(self, provider: str, request: Request) -> Response:
         """To the provider, with a cookie that ties the answer to this browser."""
-        self._limit(request)
+        self._desk.limit(request)
         begun = self._elsewhere.begin(provider)
         if begun is None:
             raise HTTPException(404)
@@ -80,7 +71,7 @@ class _AccountRoutes:
 
     def come_back(self, provider: str, request: Request) -> Response:
         """From the provider. The session is new, whatever the browser brings."""
-        self._limit(request)
+        self._desk.limit(request)
         answer = dict(request.query_params.multi_items())
         if len(answer) != len(request.query_params.multi_items()):
             return _refuse()
@@ -88,14 +79,15 @@ class _AccountRoutes:
         person = self._elsewhere.finish(provider, answer, browser=browser)
         if person is None:
             return _refuse()
-        done = self._begin(request, person)
-        done.status_code, done.headers["Location"] = 303, "/who"  # away from the code's URL
+        cookie = self._desk.begin(request, person)
+        done = RedirectResponse("/console", status_code=303)  # away from the code's URL
+        done.headers.append("Set-Cookie", cookie)
         done.headers.append("Set-Cookie", f"{LOGIN_COOKIE}=; {_LOGIN_ATTRIBUTES}; Max-Age=0")
         return done
 
     def log_out(self, request: Request) -> Response:
         """Ends the session, for all workers at once."""
-        self._identities.sessions.end(request.cookies.get(COOKIE, ""))
+        self._desk.end(request.cookies.get(COOKIE, ""))
         return Response(status_code=204, headers={"Set-Cookie": ended_cookie()})
 
     def show_person(self, request: Request) -> Response:
@@ -106,15 +98,6 @@ class _AccountRoutes:
         """Everybody, for the owner; no secret is among it."""
         accounts = self._identities.people.listed()
         return JSONResponse([asdict(account) for account in accounts])
-
-    def _begin(self, request: Request, person: str) -> Response:
-        before = request.cookies.get(COOKIE, "")
-        session = self._identities.sessions.begin(person, instead_of=before)
-        return JSONResponse({"name": person}, headers={"Set-Cookie": session_cookie(session)})
-
-    def _limit(self, request: Request) -> None:
-        if not self._limits.allow("" if request.client is None else request.client.host):
-            raise HTTPException(429, headers={"Retry-After": "600"})
 
 
 def _refuse() -> Response:

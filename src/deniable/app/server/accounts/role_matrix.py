@@ -29,12 +29,20 @@ GET    /v1/{policy}/budget                  own    own     own     -        -
 POST   /v1/{policy}/budget                  own    own     own     -        -
 GET    /v1/{policy}/ledger/head             any    any     any     -        -
 GET    /v1/{policy}/ledger/entries          any    own     any     -        -
+GET    /                                    anyone
+GET    /console-files/{name}                anyone
+GET    /console                             any    any     any     any      any
+GET    /console/login                       anyone
+POST   /console/login                       anyone
+POST   /console/logout                      any    any     any     any      any
 """
 _FREE = {
     ("POST", "/v1/{policy}/explain"),
     ("POST", "/v1/{policy}/budget"),  # which asks for what is left
     ("POST", "/login"),
     ("POST", "/logout"),
+    ("POST", "/console/login"),
+    ("POST", "/console/logout"),
 }
 ANYONE = "anyone"
 Reach = str  # "any", "own" or "anyone"

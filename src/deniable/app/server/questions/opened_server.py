@@ -12,9 +12,12 @@ from deniable.app.server.accounts.access_gate import AccessGate
 from deniable.app.server.accounts.account_routes import account_router
 from deniable.app.server.accounts.account_stores import AccountStore, open_store
 from deniable.app.server.accounts.identity import Identities
+from deniable.app.server.accounts.login_desk import LoginDesk
 from deniable.app.server.accounts.oidc_providers import read_providers
 from deniable.app.server.accounts.server_database import DEFAULT_DATABASE, ServerDatabase
 from deniable.app.server.application import make_application
+from deniable.app.server.console.console import Console
+from deniable.app.server.console.console_routes import console_router
 from deniable.app.server.operation_routes import operation_router
 from deniable.app.server.problem_details import problem_of
 from deniable.app.server.questions.admission import Admission
@@ -116,6 +119,8 @@ def make_server(settings: ServerSettings, *, https: bool) -> FastAPI:
     """The application. It ends its children and closes its ledgers when it stops."""
     providers = {} if settings.providers is None else read_providers(settings.providers)
     server, opened = open_server(settings)
+    desk = LoginDesk(server.people)
+    console = Console(server, desk, tuple(providers))
     application = make_application(
         operation_router(
             [
@@ -124,11 +129,13 @@ def make_server(settings: ServerSettings, *, https: bool) -> FastAPI:
             ],
             facts=server.admission.queue.count if settings.metrics else None,
         ),
-        account_router(server.people, origin=settings.origin, providers=providers),
+        account_router(server.people, origin=settings.origin, providers=providers, desk=desk),
         question_router(server),
+        console_router(console),
         https=https,
         at_end=opened.close,
         problem_of=problem_of,
+        page_of=console.show_problem,
         gate=AccessGate(server.people, origin=settings.origin),
     )
     if settings.log_requests:

@@ -1,0 +1,1 @@
+"""The console's routes: from a browser's request to a page."""

@@ -1,0 +1,131 @@
+"""What all pages of the console share: who looks, the frame of a page, and its headers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from deniable.app.server.accounts.identity import Person
+from deniable.app.server.accounts.login_desk import LoginDesk
+from deniable.app.server.console.console_forms import form_token
+from deniable.app.server.console.console_menu import menu_for
+from deniable.app.server.problem_details import problem_of, tell_problem
+from deniable.app.server.questions.question_routes import QuestionServer
+from deniable.app.server.questions.served_policy import ServedPolicy
+from deniable.app.web.console.console_templates import render
+from deniable.errors import DeniableError
+
+HOME = "/console"
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """The server as its pages see it."""
+
+    server: QuestionServer
+    desk: LoginDesk
+    providers: tuple[str, ...] = ()  # names of log-ins elsewhere
+
+    def enter(self, request: Request, policy: str) -> tuple[ServedPolicy, Person]:
+        """The policy that a page is about, and who looks; the gate has let the person in."""
+        person: Person = request.state.person
+        served = self.server.policies.get(policy)
+        if served is None or not person.may_use(policy):
+            raise HTTPException(404)
+        return served, person
+
+    def policies_of(self, person: Person) -> list[str]:
+        """The names of the policies that are there for a person."""
+        return [name for name in self.server.policies if person.may_use(name)]
+
+    def show(
+        self, request: Request, template: str, *, title: str, status: int = 200, **values: Any
+    ) -> Response:
+        """A whole page, with the menu of the policy that its address names."""
+        page = self._frame(request)
+        return html(render(template, page=page, title=title, **values), status)
+
+    def show_part(self, request: Request, template: str, **values: Any) -> Response:
+        """A part of a page that is shown already."""
+        return html(render(template, token=form_token(request), **values))
+
+    def show_problem(self, request: Request, problem: Exception) -> Response | None:
+        """The page of a request that failed; None for requests that are not for pages."""
+        if not request.url.path.startswith(HOME):
+            return None
+        told = problem_of(problem)
+        if told.status_code == 401:
+            return self.show_login(request, status=401, headers=dict(told.headers))
+        title, words = tell_problem(problem)
+        values = {"page": self._frame(request), "title": title, "words": words}
+        return html(render("message.html", **values), told.status_code)
+
+    def show_login(
+        self,
+        request: Request,
+        *,
+        status: int = 200,
+        problem: str = "",
+        name: str = "",
+        after: str = "",
+        headers: dict[str, str] | None = None,
+    ) -> Response:
+        """The page to log in on, at whatever address: it leads back to there."""
+        path = request.url.path
+        back = after or (path if request.method == "GET" and status == 401 else HOME)
+        text = render(
+            "login.html",
+            page=None,
+            title="Log in",
+            problem=problem,
+            name=name,
+            after=back,
+            providers=self.providers,
+        )
+        shown = html(text, status)
+        kept = ("www-authenticate", "retry-after")
+        shown.headers.update({k: v for k, v in (headers or {}).items() if k in kept})
+        if "hx-request" in request.headers:
+            shown.headers["HX-Redirect"] = HOME  # a part of a page cannot hold a whole one
+        return shown
+
+    def _frame(self, request: Request) -> dict[str, Any] | None:
+        person: Person | None = getattr(request.state, "person", None)
+        if person is None:
+            return None
+        policy = str(request.path_params.get("policy", ""))
+        known = policy in self.server.policies and person.may_use(policy)
+        return {
+            "person": person,
+            "policy": policy if known else "",
+            "policies": self.policies_of(person),
+            "menu": menu_for(person.role, policy, request.url.path) if known else [],
+            "token": form_token(request),
+        }
+
+
+def html(text: str, status: int = 200) -> Response:
+    """A page with the content policy of the console."""
+    return HTMLResponse(
+        text, status_code=status, headers={"Content-Security-Policy": CONTENT_POLICY}
+    )
+
+
+def go_to(address: str) -> Response:
+    """Sends a browser to another page, after a form."""
+    return RedirectResponse(address, status_code=303)
+
+
+def is_ours(problem: Exception) -> bool:
+    """Whether an error may be shown on the page where it came up.
+
+    >>> is_ours(DeniableError("no")), is_ours(ValueError("no"))
+    (True, False)
+    """
+    return isinstance(problem, DeniableError)

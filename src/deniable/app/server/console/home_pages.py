@@ -1,0 +1,111 @@
+"""The console's door: log in, log out, the policies, and the files of the pages."""
+
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from deniable.app.server.accounts.browser_sessions import COOKIE, ended_cookie
+from deniable.app.server.accounts.identity import Person
+from deniable.app.server.console.console import HOME, Console, go_to
+from deniable.app.server.console.console_forms import read_fields, read_form
+from deniable.app.server.console.console_menu import menu_for
+from deniable.app.server.console.page_routes import PageRoute
+from deniable.app.server.problem_details import LOGIN_REFUSED
+from deniable.app.web.console.console_files import ADDRESS, console_files
+
+_KEPT = "public, max-age=31536000, immutable"
+
+
+class HomePages:
+    """What is there before a policy is chosen."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def routes(self) -> list[PageRoute]:
+        """The routes of these pages."""
+        return [
+            PageRoute("GET", "/", self.show_door),
+            PageRoute("GET", HOME, self.show_home),
+            PageRoute("GET", f"{HOME}/login", self.show_login),
+            PageRoute("POST", f"{HOME}/login", self.log_in),
+            PageRoute("POST", f"{HOME}/logout", self.log_out),
+            PageRoute("GET", f"{ADDRESS}/{{name}}", self.show_file),
+        ]
+
+    def show_door(self) -> Response:
+        """The server's own address leads to the console."""
+        return go_to(HOME)
+
+    def show_home(self, request: Request) -> Response:
+        """The policies that are there for a person."""
+        person: Person = request.state.person
+        listed = [self._describe(name, person) for name in self._console.policies_of(person)]
+        return self._console.show(request, "home.html", title="Your data", policies=listed)
+
+    def show_login(self, request: Request) -> Response:
+        """The page to log in on."""
+        return self._console.show_login(request)
+
+    async def log_in(self, request: Request) -> Response:
+        """A session for a name, a password and maybe a code. One answer to all failures."""
+        given = await read_fields(request)
+        after = given.get("after", "")
+        names = ("name", "password", "code")
+        told = [given.get(name, "") for name in names]
+        try:
+            self._console.desk.limit(request)
+            begun = await self._console.desk.log_in(request, *told)
+        except HTTPException as problem:
+            words = "Too many tries. Wait a quarter of an hour, then try again."
+            return self._console.show_login(
+                request,
+                status=problem.status_code,
+                problem=words,
+                name=told[0],
+                after=_safe(after),
+                headers={k.lower(): v for k, v in (problem.headers or {}).items()},
+            )
+        if begun is None:
+            return self._console.show_login(
+                request, status=401, problem=LOGIN_REFUSED[1], name=told[0], after=_safe(after)
+            )
+        done = go_to(_safe(after))
+        done.headers["Set-Cookie"] = begun[1]
+        return done
+
+    async def log_out(self, request: Request) -> Response:
+        """Ends the session, for all workers at once."""
+        await read_form(request)
+        await run_in_threadpool(self._console.desk.end, request.cookies.get(COOKIE, ""))
+        done = go_to(f"{HOME}/login")
+        done.headers["Set-Cookie"] = ended_cookie()
+        return done
+
+    def show_file(self, name: str) -> Response:
+        """A file that pages load. It holds nothing private, so browsers may keep it."""
+        found = console_files().get(name)
+        if found is None:
+            raise HTTPException(404)
+        headers = {"Cache-Control": _KEPT}
+        return Response(found.content, media_type=found.media_type, headers=headers)
+
+    def _describe(self, name: str, person: Person) -> dict[str, Any]:
+        return {"name": name, "pages": menu_for(person.role, name, "")}
+
+
+def _safe(after: str) -> str:
+    """An address of the console to go to after logging in; home for anything else.
+
+    >>> _safe("/console/hospital/ask"), _safe("//evil.example"), _safe("/console\\\\evil")
+    ('/console/hospital/ask', '/console', '/console')
+    """
+    parts = after.split("/")
+    safe = parts[:2] == ["", "console"] and all(
+        part and part.isascii() and part.replace("-", "").replace("_", "").isalnum()
+        for part in parts[1:]
+    )
+    return after if safe else HOME

@@ -1,0 +1,74 @@
+import pytest
+
+from deniable.app.server.console.console import CONTENT_POLICY
+from tools.console_server import PASSWORD, PEOPLE
+
+
+def test_nobody_sees_the_log_in_page_which_leads_back(hospital):
+    nobody = hospital.visitor("")
+    shown = nobody.get("/console")
+    assert (shown.status_code, shown.headers["www-authenticate"]) == (401, "Bearer")
+    assert '<input type="hidden" name="after" value="/console">' in shown.text
+    assert nobody.get("/").headers["location"] == "/console"
+    assert nobody.get("/console/login").status_code == 200
+
+
+@pytest.mark.parametrize("person", PEOPLE)
+def test_everybody_logs_in_and_out(hospital, person):
+    nobody = hospital.visitor("")
+    given = {"name": person, "password": PASSWORD, "code": "", "after": "/console"}
+    begun = nobody.post("/console/login", given)
+    assert (begun.status_code, begun.headers["location"]) == (303, "/console")
+    nobody.session = begun.cookies["__Host-deniable"]
+    home = nobody.get("/console")
+    assert home.status_code == 200
+    assert f"{person} <small>{PEOPLE[person]}</small>" in home.text
+    token = nobody.token()
+    ended = nobody.post("/console/logout", {"form_token": token})
+    assert ended.headers["location"] == "/console/login"
+    assert nobody.get("/console").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "after", ["//evil.example", "https://evil.example", "/console/../v1", "/console\\evil", ""]
+)
+def test_logging_in_leads_to_pages_of_the_console_only(hospital, after):
+    given = {"name": "ann", "password": PASSWORD, "after": after}
+    begun = hospital.visitor("").post("/console/login", given)
+    assert begun.headers["location"] == "/console"
+
+
+def test_a_wrong_password_is_one_answer_and_names_nobody(hospital):
+    texts = set()
+    for name in ("ann", "nobody at all"):
+        given = {"name": name, "password": "wrong horse battery"}
+        refused = hospital.visitor("").post("/console/login", given)
+        assert refused.status_code == 401
+        texts.add(refused.text.replace(name, "NAME"))
+    assert len(texts) == 1
+    assert 'role="alert"' in texts.pop()
+
+
+def test_a_form_from_elsewhere_changes_nothing(hospital):
+    ann = hospital.visitor("ann")
+    token = ann.token()
+    assert ann.post("/console/logout", {}).status_code == 403
+    assert ann.post("/console/logout", {"form_token": "0" * 32}).status_code == 403
+    other = hospital.visitor("ben").token()
+    assert ann.post("/console/logout", {"form_token": other}).status_code == 403
+    away = {"Sec-Fetch-Site": "cross-site"}
+    fields = {"form_token": token}
+    assert ann.post("/console/logout", fields, headers=away).status_code == 403
+    assert ann.get("/console").status_code == 200
+
+
+def test_pages_load_nothing_from_elsewhere_and_are_not_stored(hospital):
+    ann = hospital.visitor("ann")
+    for path in ("/console", "/console/login", "/console/nowhere/ask"):
+        shown = ann.get(path)
+        assert shown.headers["content-security-policy"] == CONTENT_POLICY
+        assert shown.headers["cache-control"] == "no-store"
+    assert "unsafe" not in CONTENT_POLICY
+    style = ann.get("/console-files/console.css")
+    assert style.headers["content-type"].startswith("text/css")
+    assert ann.get("/console-files/console.py").status_code == 404
