@@ -81,6 +81,14 @@ def test_ends_that_noise_has_crossed_are_in_order():
     assert 0 <= share.low < share.value < share.high <= 1
 
 
+def test_noise_below_zero_is_not_said_to_be_nothing():
+    """The tail is all noise, and its sum is far below 0: nothing is known to be nothing."""
+    rows = UnitHistogram("rows", (900, 300, -9, -8, -7), Laplace(epsilon=1).noise())
+    share = UnitHistograms(None, rows, 1, LEVEL).rows_left_out(1, 3)
+    assert share.low == 0
+    assert 0 < share.high < 0.05
+
+
 def test_intervals_shrink_with_epsilon():
     groups, rows, _ = exact(LAWS["many"], 4, 10)
     widths = []

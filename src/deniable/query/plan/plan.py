@@ -42,6 +42,7 @@ from deniable.mechanisms import (
 )
 from deniable.privacy import Loss
 from deniable.privacy.neighbors import Neighbors
+from deniable.public_methods import implementation
 from deniable.query.plan.contribution import Contribution
 
 KeyValue: TypeAlias = str | int | float | bool
@@ -297,6 +298,9 @@ class Plan:
     public: tuple[str, ...] = ()  # public tables that it reads
     distances: Distances | None = None
     max_rows_per_unit: int | None = None  # in all groups together; None: see the two limits
+
+    def _repr_html_(self) -> str:
+        return str(implementation("Plan.explain")(self)._repr_html_())
 
     @property
     def statements(self) -> tuple[Statement, ...]:
