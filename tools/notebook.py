@@ -1,21 +1,34 @@
-"""A page of docs/ as a notebook, with what its code printed: `python -m tools.notebook`.
+"""A page of docs/ as a notebook, with what its code shows: `python -m tools.notebook`.
 
 The page is the source: its text and its Python blocks become cells, in order, and are run in
 one namespace, so that the notebook shows answers to people who only read it.
 """
 
+import ast
+import base64
 import contextlib
 import io
 import json
 import os
 import tempfile
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "tutorials" / "ten-questions.md"
 NOTEBOOK = ROOT / "examples" / "ten_questions.ipynb"
 _FENCE = "```"
+_CSS = """
+body { font: 15px/1.5 sans-serif; max-width: 900px; margin: 20px auto; padding: 0 12px; }
+pre { overflow-x: auto; } img { max-width: 100%; }
+.text { white-space: pre-wrap; margin: 18px 0 8px; }
+.code { background: #f3f4f6; padding: 8px; }
+table { border-collapse: collapse; margin: 8px 0; } td, th { padding: 3px 10px; }
+th { text-align: left; border-bottom: 1px solid #999; }
+"""
+
+Output: TypeAlias = dict[str, Any]
 
 
 def cells(page: str) -> list[tuple[str, str]]:
@@ -46,27 +59,80 @@ def cells(page: str) -> list[tuple[str, str]]:
     return parts
 
 
-def printed(code: list[str]) -> list[str]:
-    """What each piece of code prints when all are run in order, in an empty folder."""
+def run_cells(code: list[str]) -> list[list[Output]]:
+    """What each piece of code prints and shows when all are run in order, in an empty folder.
+
+    As in a notebook, the value of a last line that is an expression is shown: as HTML or as a
+    picture, if it has one, and as text.
+
+    >>> run_cells(["x = 1", "print(x)"])[1]
+    [{'name': 'stdout', 'output_type': 'stream', 'text': ['1\\n']}]
+    """
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    told: list[str] = []
+    shown: list[list[Output]] = []
     back = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
             for place, piece in enumerate(code, start=1):
-                out = io.StringIO()
-                with contextlib.redirect_stdout(out):
-                    exec(compile(piece, f"cell {place}", "exec"), namespace)
-                told.append(out.getvalue())
+                shown.append(_run(piece, f"cell {place}", namespace))
         finally:
             os.chdir(back)
-    return told
+    return shown
 
 
-def notebook(parts: list[tuple[str, str]], told: list[str]) -> dict[str, Any]:
+def _run(piece: str, name: str, namespace: dict[str, Any]) -> list[Output]:
+    tree, value = ast.parse(piece), None
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(tree, name, "exec"), namespace)
+        if isinstance(last, ast.Expr):
+            value = eval(compile(ast.Expression(last.value), name, "eval"), namespace)
+    text = out.getvalue().splitlines(keepends=True)
+    outputs = [{"name": "stdout", "output_type": "stream", "text": text}] if text else []
+    return outputs if value is None else [*outputs, _show(value)]
+
+
+def _show(value: Any) -> Output:
+    """A value as a notebook shows it."""
+    data: dict[str, Any] = {"text/plain": repr(value).splitlines(keepends=True)}
+    page = value._repr_html_() if hasattr(value, "_repr_html_") else None
+    if page is not None:
+        data["text/html"] = page.splitlines(keepends=True)
+    if hasattr(value, "_repr_png_"):
+        data["image/png"] = base64.b64encode(value._repr_png_()).decode("ascii")
+    return {"output_type": "display_data", "data": data, "metadata": {}}
+
+
+def page_of(made: dict[str, Any]) -> str:
+    """A notebook as one HTML page: what people see of it."""
+    parts = []
+    for cell in made["cells"]:
+        source = escape("".join(cell["source"]))
+        if cell["cell_type"] == "markdown":
+            parts.append(f'<div class="text">{source}</div>')
+            continue
+        parts.append(f'<pre class="code">{source}</pre>')
+        parts += map(_visible, cell["outputs"])
+    return f'<!doctype html><meta charset="utf-8"><style>{_CSS}</style>{"".join(parts)}'
+
+
+def _visible(output: Output) -> str:
+    """The richest form of an output."""
+    if output["output_type"] == "stream":
+        return f"<pre>{escape(''.join(output['text']))}</pre>"
+    data = output["data"]
+    if "text/html" in data:
+        return "".join(data["text/html"])
+    if "image/png" in data:
+        return f'<img src="data:image/png;base64,{data["image/png"]}">'
+    return f"<pre>{escape(''.join(data['text/plain']))}</pre>"
+
+
+def notebook(parts: list[tuple[str, str]], shown: list[list[Output]]) -> dict[str, Any]:
     """The notebook, in version 4.5 of its format."""
-    outputs = iter(told)
+    outputs = iter(shown)
     cells_of_page: list[dict[str, Any]] = []
     count = 0
     for place, (kind, text) in enumerate(parts):
@@ -74,9 +140,7 @@ def notebook(parts: list[tuple[str, str]], told: list[str]) -> dict[str, Any]:
         cell["source"] = text.splitlines(keepends=True)
         if kind == "code":
             count += 1
-            shown = next(outputs).splitlines(keepends=True)
-            stream = {"name": "stdout", "output_type": "stream", "text": shown}
-            cell |= {"execution_count": count, "outputs": [stream] if shown else []}
+            cell |= {"execution_count": count, "outputs": next(outputs)}
         cells_of_page.append(cell)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return {
@@ -90,7 +154,7 @@ def notebook(parts: list[tuple[str, str]], told: list[str]) -> dict[str, Any]:
 def main() -> None:
     """Writes the notebook again."""
     parts = cells(PAGE.read_text(encoding="utf-8"))
-    made = notebook(parts, printed([text for kind, text in parts if kind == "code"]))
+    made = notebook(parts, run_cells([text for kind, text in parts if kind == "code"]))
     NOTEBOOK.parent.mkdir(exist_ok=True)
     text = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
     NOTEBOOK.write_text(text, encoding="utf-8")

@@ -14,6 +14,8 @@ FOLDER = Path(__file__).parents[1] / "build" / "screens"
 # What is written, by the name of its folder, and the module that writes it.
 PARTS = {
     "console": "tools.console_screens",
+    "figures": "tools.picture_screens",
+    "pages": "tools.page_screens",
 }
 
 

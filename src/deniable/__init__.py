@@ -261,6 +261,7 @@ _ROOMS = {
 }
 
 # Methods of public classes that later rooms implement.
+bind("Plan.explain", lambda: import_module("deniable.query.planner.explain").explain)
 bind("Release.plot", lambda: import_module("deniable.figures.releases").bars)
 bind("Release.population", lambda: import_module("deniable.infer.population").infer_population)
 bind("infer.plot", lambda: import_module("deniable.figures.inferences").intervals)

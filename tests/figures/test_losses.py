@@ -1,5 +1,6 @@
 """The curves on the pictures are the losses' own numbers."""
 
+import numpy as np
 import pytest
 
 from deniable.errors import InvalidParameter
@@ -52,3 +53,11 @@ def test_a_sum_is_drawn_by_lines_that_stay_below_its_tradeoff():
         exact = loss.tradeoff(float(alpha))
         assert missed <= exact + 1e-9
         assert missed >= exact - 0.002
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 3, 8])
+def test_a_pure_loss_has_its_corner(epsilon):
+    (axes,) = losses.tradeoff({"pure": PureLoss(epsilon)}).axes
+    x, y = (np.asarray(axes.lines[1].get_data()[side]) for side in (0, 1))
+    place = int(np.argmin(np.abs(x - y)))
+    assert (x[place], y[place]) == pytest.approx((1 / (1 + np.exp(epsilon)),) * 2, rel=1e-9)

@@ -35,7 +35,7 @@ def test_bars_and_whiskers_are_values_and_intervals(answer, column):
 def test_the_first_number_is_drawn_unless_one_is_named(answer):
     (axes,) = answer.plot().axes
     assert axes.get_xlabel() == "n (with 95 % intervals; epsilon 1)"
-    assert axes.get_title(loc="left") == "n of data by ward"
+    assert axes.get_title(loc="left") == "Number of rows in data by ward"
 
 
 @pytest.mark.parametrize("function", ["MIN", "MAX"])
@@ -86,8 +86,12 @@ def test_dates_are_a_line_two_keys_a_matrix_and_bins_bars():
         assert axes.images[0].get_array().shape == (2, 5)
         bins = data.sql("SELECT HISTOGRAM(age, 3) AS h FROM data", epsilon=90)
         (axes,) = bins.plot().axes
-        drawn = [bar.get_width() for bar in axes.patches]
-        assert drawn == [bins[name][0] for name in bins.columns]
+        assert axes.get_title(loc="left") == "Histogram of age in data"
+        assert [bar.get_x() for bar in axes.patches] == [0, 30, 60]
+        assert [bar.get_width() for bar in axes.patches] == [30, 30, 30]
+        assert [bar.get_height() for bar in axes.patches] == [
+            bins[name][0] for name in bins.columns
+        ]
 
 
 def test_a_notebook_shows_the_picture(answer):
@@ -101,3 +105,38 @@ def test_what_cannot_be_drawn_is_refused(answer):
     empty = data.sql("SELECT a, COUNT(*) AS n FROM data GROUP BY a LIMIT 0", epsilon=1)
     with pytest.raises(dp.InvalidParameter, match="nothing to draw"):
         empty.plot()
+
+
+def test_quantiles_are_a_ladder():
+    table = pa.table({"cost": [float(i % 1000) for i in range(5000)]})
+    data = dp.protect(table, bounds={"cost": (0, 2000)}, epsilon=9)
+    parts = "MEDIAN(cost) AS mid, QUANTILE(cost, 0.9) AS high, QUANTILE(cost, 0.1) AS low"
+    answer = data.sql(f"SELECT {parts} FROM data", epsilon=3)
+    (axes,) = answer.plot().axes
+    assert axes.get_title(loc="left") == "Quantiles of cost in data"
+    shown = [answer[name][0] for name in ("low", "mid", "high")]
+    line, marks = axes.lines
+    assert line.get_xdata().tolist() == marks.get_xdata().tolist() == pytest.approx(shown)
+    assert marks.get_ydata().tolist() == [0.1, 0.5, 0.9]
+    rungs = [segment[:, 0].tolist() for segment in axes.collections[0].get_segments()]
+    ends = [
+        [answer[f"{name}_{end}"][0] for end in ("low", "high")]
+        for name in ("low", "mid", "high")
+    ]
+    assert rungs == ends
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["0.1", "0.5", "0.9"]
+    (axes,) = answer.plot("high").axes  # one of them by itself is a bar
+    assert len(axes.patches) == 1
+
+
+def test_quantiles_of_two_columns_or_of_groups_are_bars():
+    table = pa.table({"a": [1.0, 2.0] * 500, "b": [5.0, 9.0] * 500, "k": ["x", "y"] * 500})
+    data = dp.protect(
+        table, bounds={"a": (0, 9), "b": (0, 9)}, keys={"k": ["x", "y"]}, epsilon=9
+    )
+    for text in (
+        "SELECT MEDIAN(a) AS a, MEDIAN(b) AS b FROM data",
+        "SELECT k, MEDIAN(a) AS a, QUANTILE(a, 0.9) AS b FROM data GROUP BY k",
+    ):
+        (axes,) = data.sql(text, epsilon=2).plot().axes
+        assert axes.patches

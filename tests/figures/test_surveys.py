@@ -6,7 +6,7 @@ from deniable import price
 from deniable.errors import InvalidParameter
 from deniable.figures import surveys
 from deniable.mechanisms import OUE, RandomizedResponse
-from deniable.surveys import loads, report, simulate
+from deniable.surveys import loads, parse_reports, report, simulate
 
 SURVEY = loads(
     'id="s"\ntitle="t"\nepsilon=2\n'
@@ -40,3 +40,21 @@ def test_designs_over_answers():
     curves = {line.get_label(): line.get_ydata() for line in axes.lines}
     assert curves["OUE"][3] == OUE(epsilon=1, categories=5).variance(0, respondents=1)
     assert curves["RandomizedResponse"][-1] > curves["RandomizedResponse"][0]
+
+
+def test_long_questions_are_wrapped_and_small_shares_fill_the_axis():
+    text = (
+        "Have you ever used a substance that was forbidden in your sport, in any season? " * 2
+    )
+    survey = loads(
+        f'id="s"\ntitle="t"\nepsilon=4\n[[questions]]\nid="a"\nkind="yes-no"\ntext="{text}"\n'
+    )
+    (rare,) = report(
+        survey, parse_reports(survey, ['{"a":0}'] * 9700 + ['{"a":1}'] * 300)
+    ).results
+    (axes,) = surveys.estimates(rare).axes
+    lines = axes.get_title(loc="left").split("\n")
+    assert len(lines) > 2
+    assert max(map(len, lines)) <= 62
+    assert axes.get_xlim()[0] == 0
+    assert rare.estimates[0].interval[1] < axes.get_xlim()[1] <= 0.1

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.notebook import NOTEBOOK, PAGE, ROOT, cells, notebook, printed
+from tools.notebook import NOTEBOOK, PAGE, ROOT, cells, notebook, page_of, run_cells
+from tools.page_screens import SHOWN
 
 
 def kept():
@@ -22,6 +23,32 @@ def test_every_cell_that_prints_shows_what_it_printed():
             assert "".join(one["outputs"][0]["text"]).strip()
 
 
+def test_everything_that_is_shown_in_a_notebook_shows_itself():
+    """No `<Figure size ...>`, no `Branch(...)`: no object by the name of its class."""
+    shown = run_cells([code for _, code in SHOWN])
+    page = page_of(notebook([("code", code) for _, code in SHOWN], shown))
+    for code, outputs in zip(SHOWN, shown, strict=True):
+        last = outputs[-1]["data"] if outputs else {}
+        assert not outputs or {"text/html", "image/png"} & last.keys(), code
+    for name in ("Figure", "Branch", "Plan", "Release", "Estimate", "SurveyReport", "Profile"):
+        assert f"{name}(" not in page
+        assert f"&lt;{name}" not in page
+    assert page.count("<img") >= 8
+
+
+def test_the_notebook_shows_no_object_by_its_class():
+    page = page_of(kept())
+    assert "&lt;Figure" not in page
+    assert "Branch(" not in page
+    assert "data:image/png" in page
+
+
+def test_an_object_without_a_picture_is_shown_by_its_text():
+    """Power: a figure of pyplot would be seen."""
+    (outputs,) = run_cells(["from matplotlib.figure import Figure\nFigure()"])
+    assert "&lt;Figure" in page_of(notebook([("code", "x")], [outputs]))
+
+
 def test_the_format():
     made = kept()
     assert (made["nbformat"], made["nbformat_minor"]) == (4, 5)
@@ -35,9 +62,7 @@ def test_cells_are_run_in_order_in_one_namespace(tmp_path, monkeypatch):
     first, second = "x = 2\nopen('left', 'w').close()", "print(x + 1)"
     page = f"text\n```python\n{first}\n```\nmore\n```python\n{second}\n```\n"
     parts = cells(page)
-    told = printed([text for kind, text in parts if kind == "code"])
-    assert told == ["", "3\n"]
-    made = notebook(parts, told)
+    made = notebook(parts, run_cells([text for kind, text in parts if kind == "code"]))
     assert [one.get("outputs") for one in made["cells"]][1::2] == [
         [],
         [{"name": "stdout", "output_type": "stream", "text": ["3\n"]}],
@@ -48,7 +73,7 @@ def test_cells_are_run_in_order_in_one_namespace(tmp_path, monkeypatch):
 
 def test_a_cell_that_fails_is_not_hidden():
     with pytest.raises(ZeroDivisionError):
-        printed(["1 / 0"])
+        run_cells(["1 / 0"])
 
 
 def test_no_path_of_a_machine_is_in_it():

@@ -28,12 +28,24 @@ def tradeoff(losses: Mapping[str, Loss]) -> Figure:
         size=(5.2, 5.0),
     )
     axes.plot([0, 1], [1, 0], color=QUIET, linestyle=":", label="guessing")
-    alphas = _false_alarm_rates()
     for name, loss in _require_losses(losses).items():
+        alphas = sorted([*_false_alarm_rates(), *_corner(loss)])
         axes.plot(alphas, _misses(loss, alphas), label=name)
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     axes.legend(loc="upper right")
     return figure
+
+
+def _corner(loss: Loss) -> list[float]:
+    """Where false alarms and misses are equally frequent: the corner of a pure loss. A
+    composition bends in many places, and is slow to ask."""
+    if isinstance(loss, Composition):
+        return []
+    low, high = 0.0, 0.5
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if loss.tradeoff(middle) > middle else (low, middle)
+    return [high]
 
 
 def deltas(losses: Mapping[str, Loss], *, up_to: float | None = None) -> Figure:

@@ -1,23 +1,42 @@
-"""Figures of answers, by their kind: bars, a line over time, or a matrix."""
+"""Figures of answers, by their kind: bars, a ladder of quantiles, a line or a matrix."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from deniable.errors import InvalidParameter
 from deniable.exact.text_formats import percent
-from deniable.figures.canvas import COLOURS, QUIET, canvas
+from deniable.figures.answer_shapes import (
+    draw_bars,
+    draw_histogram,
+    draw_ladder,
+    draw_line,
+    draw_matrix,
+    key_text,
+)
+from deniable.mechanisms import QuantileIntervals, Quantiles
+from deniable.query.plan.plan import Chosen
 from deniable.release.session.release import Release
 
-MOST_BARS = 30
+_WORDS = {
+    "AVG": "Mean",
+    "COUNT": "Number",
+    "MAX": "Maximum",
+    "MEDIAN": "Median",
+    "MIN": "Minimum",
+    "STDDEV": "Standard deviation",
+    "SUM": "Sum",
+}
 
 
 def bars(release: Release, column: str | None = None) -> Figure:
-    """An answer, by its kind: a bar with a whisker for each group, bin or quantile, at most 30;
-    a line with a band if the only key is a date; a matrix for two keys.
+    """An answer, by its kind: a bar with a whisker for each group or bin, at most 30; a ladder
+    of quantiles; a line with a band if the only key is a date; a matrix for two keys.
 
-    `column` is the number to draw; by default the first one, or all bins of a histogram.
+    `column` is the number to draw; by default the first one, or all bins of a histogram, or all
+    quantiles of a column.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
@@ -27,7 +46,8 @@ def bars(release: Release, column: str | None = None) -> Figure:
     >>> figure = bars(answer, "n")
     """
     name = _choose_column(release, column)
-    bins = _bins(release, name) if column is None else []
+    levels = _levels(release) if column is None else {}
+    bins = [*levels] or (_bins(release, name) if column is None else [])
     table, names = release.to_arrow(), bins or [name]
     values = [_as_float(cell) for one in names for cell in table[one].to_pylist()]
     # Margins of quantiles are in ranks, and a most frequent value has no interval.
@@ -38,95 +58,91 @@ def bars(release: Release, column: str | None = None) -> Figure:
     )
     labels = [one.partition("[")[2].removesuffix("]") for one in bins] or _labels(release)
     about, what = _describe(release, name.partition("[")[0] if bins else name)
+    if levels:
+        subject = release.plan.choices[0].about.rpartition(" of ")[2]
+        about = f"Quantiles of {subject} in {release.plan.table}"
+        return draw_ladder(
+            about, f"{subject} ({what.partition(' (')[2]}", levels, values, lows, highs
+        )
+    if bins:
+        what = f"rows ({what.partition(' (')[2]}"
+        edges = _edges(labels)
+        if edges:
+            return draw_histogram(
+                about, name.partition("[")[0], what, edges, values, lows, highs
+            )
     kinds = [key.kind for key in release.plan.keys]
     if kinds in (["date"], ["moment"]) and None not in _keys(release)[0]:
-        return _line(about, what, _keys(release)[0], values, lows, highs)
+        return draw_line(about, what, _keys(release)[0], values, lows, highs)
     if len(kinds) == 2 and len(_keys(release)) == 2:
-        return _matrix(about, _keys(release), values)
-    return _bars(about, what, labels, values, lows, highs)
+        return draw_matrix(about, _keys(release), values)
+    return draw_bars(about, what, labels, values, lows, highs)
 
 
-def _bars(
-    about: str,
-    what: str,
-    labels: Sequence[str],
-    values: Sequence[float],
-    lows: Sequence[float],
-    highs: Sequence[float],
-) -> Figure:
-    shown = min(len(values), MOST_BARS)
-    figure, axes = canvas(about, x=what, y="", size=(6.4, 1.3 + 0.28 * shown))
-    places = range(shown)
-    below = [max(0.0, value - low) for value, low in zip(values, lows, strict=True)]
-    above = [max(0.0, high - value) for value, high in zip(values, highs, strict=True)]
-    whiskers = {"ecolor": "#000000", "elinewidth": 1.2, "capsize": 3}
-    axes.barh(
-        places,
-        values[:shown],
-        xerr=[below[:shown], above[:shown]],
-        color=COLOURS[5],
-        height=0.7,
-        error_kw=whiskers,
-    )
-    axes.axvline(0, color=QUIET, linewidth=0.8)
-    axes.invert_yaxis()
-    axes.grid(visible=False, axis="y")
-    axes.set_yticks(list(places), labels[:shown])
-    axes.xaxis.set_major_formatter("{x:,.6g}")
-    if len(values) > shown:
-        note = f"{len(values) - shown:,} more"
-        inside: dict[str, Any] = {"transform": axes.transAxes, "ha": "right", "va": "bottom"}
-        axes.text(1, 1.01, note, color=QUIET, fontsize=8, **inside)
-    return figure
+def _edges(labels: Sequence[str]) -> list[tuple[float, float]]:
+    """The ends of bins such as "0 to 100"; nothing if they are texts.
 
-
-def _line(
-    about: str,
-    what: str,
-    days: Sequence[Any],
-    values: Sequence[float],
-    lows: Sequence[float],
-    highs: Sequence[float],
-) -> Figure:
-    """A line over time, with a band between the ends of the intervals."""
-    figure, axes = canvas(about, x="", y=what)
-    rows = sorted(zip(days, values, lows, highs, strict=True), key=lambda row: row[0])
-    x, y, low, high = ([row[place] for row in rows] for place in range(4))
-    axes.fill_between(x, low, high, color=COLOURS[5], alpha=0.4, linewidth=0)
-    axes.plot(x, y, color=COLOURS[0], marker="." if len(x) <= MOST_BARS else "")
-    axes.yaxis.set_major_formatter("{x:,.6g}")
-    figure.autofmt_xdate()
-    return figure
-
-
-def _matrix(about: str, keys: Sequence[Sequence[Any]], values: Sequence[float]) -> Figure:
-    """A matrix for two keys: the first one down, the second one across."""
-    down, across = (list(dict.fromkeys(key))[:MOST_BARS] for key in keys)
-    cells = dict(zip(zip(*keys, strict=True), values, strict=True))
-    grid = [[cells.get((one, other), float("nan")) for other in across] for one in down]
-    size = (2.5 + 0.5 * len(across), 1.6 + 0.35 * len(down))
-    figure, axes = canvas(about, x="", y="", size=size)
-    image = axes.imshow(grid, cmap="cividis", aspect="auto")
-    axes.set_yticks(range(len(down)), [_text(key) for key in down])
-    turned = 60 if max(map(len, map(_text, across))) > 6 else 0
-    axes.set_xticks(range(len(across)), [_text(key) for key in across], rotation=turned)
-    axes.grid(visible=False)
-    figure.colorbar(image, ax=axes)
-    return figure
+    >>> _edges(["0 to 100", "100 to 200"]), _edges(["flu", "A to B"])
+    ([(0.0, 100.0), (100.0, 200.0)], [])
+    """
+    try:
+        pairs = [label.split(" to ") for label in labels]
+        return [(float(low), float(high)) for low, high in pairs]
+    except ValueError:
+        return []
 
 
 def _describe(release: Release, name: str) -> tuple[str, str]:
     """A title, and what the numbers are."""
-    keys = " and ".join(key.name for key in release.plan.keys)
+    plan = release.plan
+    keys = " and ".join(key.name for key in plan.keys)
     by = f" by {keys}" if keys else ""
-    cost = f"epsilon {float(release.plan.epsilon):g}"
-    cost += f", delta {float(release.plan.delta):g}" if release.plan.delta else ""
-    level = percent(release.plan.confidence)
-    return f"{name} of {release.plan.table}{by}", f"{name} (with {level} intervals; {cost})"
+    cost = f"epsilon {float(plan.epsilon):g}"
+    cost += f", delta {float(plan.delta):g}" if plan.delta else ""
+    level = percent(plan.confidence)
+    about = {output.name.partition("[")[0]: output.about for output in plan.outputs}
+    subject = _in_words(about.get(name, name), name)
+    return f"{subject} in {plan.table}{by}", f"{name} (with {level} intervals; {cost})"
+
+
+def _in_words(about: str, name: str) -> str:
+    """A simple aggregate in words; for anything else its name.
+
+    >>> _in_words("AVG(cost)", "c"), _in_words("COUNT(*)", "n"), _in_words("SUM(a) / 2", "half")
+    ('Mean of cost', 'Number of rows', 'half')
+    """
+    if about == "COUNT(*)":
+        return "Number of rows"
+    function, _, rest = about.partition("(")
+    column = rest.removesuffix(")")
+    if function == "COUNT" and column.startswith("DISTINCT "):
+        return f"Number of different {column.removeprefix('DISTINCT ')}"
+    if function == "HISTOGRAM":
+        return f"Histogram of {column.partition(',')[0]}"
+    simple = column.replace("_", "").isalnum() and rest.endswith(")")
+    return f"{_WORDS[function]} of {column}" if simple and function in _WORDS else name
+
+
+def _levels(release: Release) -> dict[str, Fraction]:
+    """The share of rows below each number, if the answer is one row of several quantiles of
+    one column, in ascending order; else nothing."""
+    plan, levels = release.plan, dict[str, Fraction]()
+    for output in plan.outputs:
+        node = output.node
+        if not isinstance(node, Chosen):
+            return {}
+        choice = plan.choices[node.choice]
+        if not isinstance(choice.mechanism, Quantiles | QuantileIntervals):
+            return {}
+        level = choice.mechanism.quantiles[choice.names.index(node.name)]
+        levels[output.name] = Fraction(level)
+    one_column = len(plan.choices) == 1 and len(release) == 1 and not plan.keys
+    found = dict(sorted(levels.items(), key=lambda item: item[1]))
+    return found if one_column and len(set(found.values())) > 1 else {}
 
 
 def _bins(release: Release, first: str) -> list[str]:
-    """The columns of one histogram or of several quantiles, if the answer is only that."""
+    """The columns of one histogram, if the answer is only that."""
     numbers = list(release.answer.margins)
     stem = first.partition("[")[0]
     whole = len(release) == 1 and all(one.partition("[")[0] == stem for one in numbers)
@@ -159,11 +175,7 @@ def _labels(release: Release) -> Sequence[str]:
     if not keys:
         return ["" for _ in range(len(release))]
     rows = zip(*(release.to_arrow()[name].to_pylist() for name in keys), strict=True)
-    return [", ".join(map(_text, row)) for row in rows]
-
-
-def _text(key: Any) -> str:
-    return "NULL" if key is None else str(key)
+    return [", ".join(map(key_text, row)) for row in rows]
 
 
 def _as_float(value: Any) -> float:

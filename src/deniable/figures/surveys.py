@@ -1,6 +1,8 @@
 """Figures of surveys: estimates with intervals, margins by people, designs by answers."""
 
 from collections.abc import Sequence
+from math import isfinite
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from deniable.mechanisms import RandomizedResponse
 from deniable.surveys.survey_report import QuestionResult
 
 _POINTS = 60
+_TITLE_WIDTH = 62  # characters
 
 
 def estimates(result: QuestionResult) -> Figure:
@@ -36,11 +39,12 @@ def estimates(result: QuestionResult) -> Figure:
     ]
     confidence = f"{percent(result.estimates[0].confidence)} interval"
     a_mean = result.mean == 0
+    title = wrap(result.text, _TITLE_WIDTH) or [""]
     figure, axes = canvas(
-        result.text,
+        "\n".join(title),
         x=f"{'mean' if a_mean else 'share'}, {confidence}, {result.respondents:,} reports",
         y="",
-        size=(6.4, 1.4 + 0.4 * len(rows)),
+        size=(6.4, 1.2 + 0.2 * len(title) + 0.4 * len(rows)),
     )
     for place, (_, estimate) in enumerate(reversed(rows)):
         colour = COLOURS[0] if estimate.consistent else QUIET
@@ -49,8 +53,10 @@ def estimates(result: QuestionResult) -> Figure:
         axes.plot([estimate.value], [place], marker="o", color=colour)
     axes.set_yticks(range(len(rows)), [label for label, _ in reversed(rows)])
     axes.set_ylim(-0.6, len(rows) - 0.4)
-    if not a_mean:
-        axes.set_xlim(0, 1)
+    if not a_mean:  # shares: from 0 on, as far as anything is drawn
+        ends = [end for _, estimate in rows for end in (estimate.value, *estimate.interval)]
+        most = max((end for end in ends if isfinite(end)), default=1.0)
+        axes.set_xlim(0, min(1.0, max(0.1, 1.1 * most)))
     return figure
 
 

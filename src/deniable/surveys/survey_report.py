@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deniable.errors import InvalidData, InvalidParameter
+from deniable.exact.foreign_text import escape_html
+from deniable.exact.html_tables import html_table
 from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms import Duchi, Estimate, NumberOrNot, Ordinal
 from deniable.mechanisms.local.estimate import estimate_share
@@ -116,6 +118,21 @@ class SurveyReport:
         if self.anchor:
             lines.append(f"\n{self.anchor}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        people = self.results[0]._say("respondents", number=f"{self.respondents:,}")
+        parts = [f"<h3>{escape_html(self.title)}: {escape_html(people)}</h3>"]
+        for result in self.results:
+            count = result._say("reports", number=f"{result.respondents:,}")
+            shown = zip(
+                result.labels, map(result.format_estimate, result.estimates), strict=True
+            )
+            below = "\n".join([*result.lines(), result.sentence])
+            parts.append(
+                html_table((result.text, count), [*shown], (False, False), below=below)
+            )
+        parts += [f"<p>{escape_html(self.anchor)}</p>"] if self.anchor else []
+        return "".join(parts)
 
 
 def report(

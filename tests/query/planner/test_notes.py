@@ -5,8 +5,9 @@ import pytest
 from deniable.errors import InvalidQuery
 from deniable.policy import Policy, Table
 from deniable.query.planner.explain import explain
-from deniable.query.planner.notes import WARNING
+from deniable.query.planner.notes import WARNING, note_rows_without_key
 from deniable.query.planner.request import make_plan
+from deniable.release.certificate.kernel_check import KernelCheck
 
 SCHEMA = {
     "patient": "INTEGER",
@@ -88,3 +89,50 @@ def test_rows_without_a_declared_key_are_said_to_be_left_out_unless_asked_for():
     assert "Rows without" not in str(explain(plan(text, other=True)))
     private = "SELECT code, COUNT(*) AS n FROM visits GROUP BY code"
     assert "Rows without" not in str(explain(plan(private)))
+
+
+def test_rows_without_a_key_are_left_out_with_a_note_unless_they_are_asked_for():
+    count = "SELECT {} AS k, COUNT(*) AS n FROM visits GROUP BY 1"
+    by_ward, by_size = count.format("ward"), count.format("cost > 5")
+    assert note_rows_without_key(plan(by_ward)) == (
+        "Rows without a declared k (also NULL) are left out; other=True adds a group for them, "
+        "nulls=True one for NULL.",
+    )
+    asked = plan(by_ward, nulls=True)
+    assert asked.keys[0].values == ("A", "B", None)
+    assert note_rows_without_key(asked) == ("Rows with another k than these are left out.",)
+    assert note_rows_without_key(plan(by_size)) == (
+        "Rows without k (NULL) are left out; nulls=True adds a group.",
+    )
+    assert note_rows_without_key(plan(by_size, nulls=True)) == ()
+    assert note_rows_without_key(plan(by_ward, other=True)) == ()
+
+
+def test_null_counts_in_the_limit_of_groups():
+    """Two wards and NULL: a unit may be in two of the three, and the kernel reads the limit."""
+    text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    asked = plan(text, nulls=True)
+    assert asked.max_groups_per_unit == 2
+    assert "k0 IS NULL OR k0 IN ('A', 'B')" in asked.engine_sql
+    assert "place <= 2" in asked.engine_sql
+    assert "place" not in plan(text).engine_sql  # two wards are within the limit of two groups
+
+
+def test_with_null_the_limit_of_groups_is_always_written():
+    """One ward and NULL are two groups, as many as the limit; the kernel counts one of them."""
+    limits = {"unit": "patient", "max_groups_per_unit": 2, "max_rows_per_unit_per_group": 1}
+    one = Table.declare("visits", keys={"ward": ["A"]}, **limits).with_schema(SCHEMA)
+    policy = Policy([one], epsilon=9)
+    text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    asked = make_plan(text, policy, epsilon=1, nulls=True)
+    assert asked.blocks[0].mechanism.sensitivity == 2
+    assert KernelCheck.of(asked, policy).plan is asked
+
+
+def test_null_is_asked_for_once():
+    text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    with pytest.raises(InvalidQuery, match="Ask for one of `other` and `nulls`"):
+        plan(text, nulls=True, other=True)
+    assert plan("SELECT COUNT(*) AS n FROM visits", nulls=True).keys == ()
+    private = plan(text.replace("ward", "code"), nulls=True)
+    assert private == plan(text.replace("ward", "code"))

@@ -77,13 +77,13 @@ def policy(count, *, relation, person):
 class Probe:
     """A question, asked of every side of every pair at once."""
 
-    def __init__(self, aggregate, key, where, *, count, relation, person):
+    def __init__(self, aggregate, key, where, *, count, relation, person, nulls=False):
         self.count, self.key = count, key
         self.relation, self.person = relation, person
         known = policy(count, relation=relation, person=person)
         text = f"SELECT {aggregate} FROM data {where}"
         grouped = f"{text} GROUP BY {key}" if key else text
-        delta = {"delta": 1e-3} if key in PRIVATE else {"delta": 0}
+        delta = {"delta": 1e-3 if key in PRIVATE else 0, "nulls": nulls}
         self.declared = plan(parse(grouped), known, epsilon=1, **delta)
         apart = f"{text} GROUP BY pair{', ' + key if key else ''}"
         self.plan = plan(parse(apart), known, epsilon=1, **delta)
@@ -189,6 +189,19 @@ def test_no_unit_moves_the_integers_further_than_declared(engines, aggregate, wh
         reached += [l1 / most for (l1, _), (most, _) in zip(moved, allowed, strict=True)]
     # Not padded either: somewhere somebody comes near to what was declared.
     assert max(reached) >= 0.5
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("person", [True, False])
+def test_null_is_one_more_group_within_the_same_limits(engines, relation, person):
+    count, made = engines
+    facts = {"count": count, "relation": relation, "person": person, "nulls": True}
+    probe = Probe("SUM(x), COUNT(*)", "ward", "WHERE flag IS NULL OR x > 1", **facts)
+    assert probe.declared.keys[0].values == (*"ABCDEF", None)
+    assert probe.declared.max_groups_per_unit == (MAX_GROUPS if person else 1)
+    moved, allowed = probe.moved(made[relation, person]), probe.allowed()
+    assert within(moved, allowed)
+    assert max(l1 / most for (l1, _), (most, _) in zip(moved, allowed, strict=True)) >= 0.5
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])

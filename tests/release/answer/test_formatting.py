@@ -56,19 +56,9 @@ def test_long_answers_are_cut():
     headings, rows, numeric = formatting.format_cells(TABLE, {"n": "n_margin"}, most=1)
     assert len(rows) == 1
     assert formatting.text_table(headings, rows, numeric, 2).endswith("... 2 more rows")
-    assert "2 more rows" in formatting.html_table(headings, rows, numeric, 2, "")
 
 
 def test_an_empty_answer():
     headings, rows, numeric = formatting.format_cells(TABLE.slice(0, 0), {"n": "n_margin"})
     assert rows == []
     assert formatting.text_table(headings, rows, numeric, 0).startswith("ward  n")
-
-
-def test_html_is_escaped():
-    page = formatting.html_table(
-        *formatting.format_cells(TABLE, {"n": "n_margin"}), 0, "a < b\nc"
-    )
-    assert "<b>" not in page
-    assert "&lt;b&gt;" in page
-    assert "a &lt; b<br>c" in page

@@ -56,6 +56,17 @@ def test_the_rest_is_one_more_group_where_it_is_asked_for():
     assert sum(shown(form_groups(plan(1, keys=(WARD, DECADE)), engine))[1]) == 1
 
 
+def test_null_is_a_declared_group_like_any_other():
+    ward, decade = (replace(key, values=(*key.values, None)) for key in (WARD, DECADE))
+    engine = exact([["A", None, "B", "X"], [1, 1, None, None]], [1, 20, 300, 4000])
+    found = form_groups(plan(1, keys=(ward, decade)), engine)
+    wards, decades = ["B"] * 4 + ["A"] * 4 + [None] * 4, [0, 10, 20, None] * 3
+    assert shown(found) == ([wards, decades], [0, 0, 0, 300, 0, 1, 0, 0, 0, 20, 0, 0])
+    truth = GroupKey("ok", "boolean", (False, True, None))
+    found = form_groups(plan(1, keys=(truth,)), exact([[None, True]], [7, 2]))
+    assert shown(found) == ([[False, True, None]], [0, 2, 7])
+
+
 def test_without_keys_there_is_one_group():
     found = form_groups(plan(1), exact([], [7]))
     assert shown(found) == ([], [7])

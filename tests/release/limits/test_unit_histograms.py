@@ -69,6 +69,26 @@ def test_intervals_cover_what_is_left_out_whichever_pairs_are_kept(law, epsilon,
     assert min(*covered.values(), pairs) >= least
 
 
+def test_ends_that_noise_has_crossed_are_in_order():
+    """These counts cannot all be true: by the first, more pairs are left out than there are."""
+    groups = UnitHistogram("groups", (43, 54, 30, 58), Laplace(epsilon=Fraction(1, 4)).noise())
+    counts = (9, 44, 7, -5, -10, -1, -12, -3, 10, 17)
+    noise = Laplace(epsilon=Fraction(3, 4), sensitivity=4).noise()
+    share = UnitHistograms(
+        groups, UnitHistogram("rows", counts, noise), 4, LEVEL
+    ).rows_left_out(2, 2)
+    assert share.ranged
+    assert 0 <= share.low < share.value < share.high <= 1
+
+
+def test_noise_below_zero_is_not_said_to_be_nothing():
+    """The tail is all noise, and its sum is far below 0: nothing is known to be nothing."""
+    rows = UnitHistogram("rows", (900, 300, -9, -8, -7), Laplace(epsilon=1).noise())
+    share = UnitHistograms(None, rows, 1, LEVEL).rows_left_out(1, 3)
+    assert share.low == 0
+    assert 0 < share.high < 0.05
+
+
 def test_intervals_shrink_with_epsilon():
     groups, rows, _ = exact(LAWS["many"], 4, 10)
     widths = []

@@ -43,7 +43,7 @@ from deniable.app.cli.surveys import (
     report_results,
     serve_survey,
 )
-from deniable.app.cli.terminal_text import degrade_output, escape_output
+from deniable.app.cli.terminal_text import degrade_output, escape_output, write_as_options
 from deniable.errors import (
     AnswerWarning,
     BudgetExhausted,
@@ -184,19 +184,6 @@ def report_error(problem: Exception, words: Sequence[str]) -> int:
     )
     print(f"{command}: {line}{end} See {help_}", file=sys.stderr)
     return status
-
-
-def write_as_options(message: str) -> str:
-    """An error message with options as a shell takes them.
-
-    >>> write_as_options("Ask with epsilon=0.2, or with fresh=True.")
-    'Ask with --epsilon 0.2, or with --fresh.'
-    """
-    message = re.sub(r"\s*\(in Python: .*?\}\)", "", message, flags=re.DOTALL)
-    message = re.sub("`(max)_(rows|groups)`", r"--\1-\2", message).replace("`by`", "--by")
-    message = re.sub(r"\b(fresh|other)=True\b", r"--\1", message)
-    names = "epsilon|delta|margin|relative|confidence|of|analyst"
-    return re.sub(rf"\b({names})=([\d_.]+(?:e-?\d+)?\d|\d|'\w+')", r"--\1 \2", message)
 
 
 def describe_usage_error(message: str, context: Any, words: Sequence[str]) -> str:

@@ -64,6 +64,7 @@ Nonnegative = Annotated[bool, typer.Option("--nonnegative", help="Show counts be
 Other = Annotated[
     bool, typer.Option("--other", help="Add a group for the rows of no other group.")
 ]
+Nulls = Annotated[bool, typer.Option("--nulls", help="Make NULL a group beside declared keys.")]
 Brackets = Annotated[
     bool,
     typer.Option(
@@ -90,25 +91,14 @@ Csv = Annotated[bool, typer.Option("--csv", help="Answer in CSV.")]
 POLICY = Path("deniable.toml")
 
 
-def ask_options(
-    *,
-    confidence: str,
-    nonnegative: bool,
-    other: bool,
-    find: bool,
-    brackets: bool,
-    **numbers: str | None,
-) -> dict[str, Any]:
-    """The options as a session takes them; numbers stay exact."""
+def ask_options(*, confidence: str, find: bool, **others: str | bool | None) -> dict[str, Any]:
+    """The options as a session takes them: switches, and numbers, which stay exact."""
     return {
         **{
-            name: None if text is None else parse_decimal(text, name)
-            for name, text in numbers.items()
+            name: parse_decimal(value, name) if isinstance(value, str) else value
+            for name, value in others.items()
         },
         "confidence": parse_decimal(confidence, "confidence"),
-        "nonnegative": nonnegative,
-        "other": other,
-        "brackets": brackets,
         "bounds": "find" if find else None,
     }
 

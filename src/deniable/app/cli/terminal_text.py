@@ -1,4 +1,4 @@
-"""Standard output on a terminal: whatever is printed, the terminal obeys nothing but colours.
+"""What is printed: advice as a shell takes it, and nothing that a terminal obeys but colours.
 
 Names of columns, keys of groups and texts of questionnaires come from files that others wrote.
 Most are escaped where they are printed; this catches the rest. Files and pipes get every
@@ -99,3 +99,18 @@ def escape_output() -> Iterator[None]:
         return
     with contextlib.redirect_stdout(EscapingOutput(sys.stdout)):
         yield
+
+
+def write_as_options(text: str) -> str:
+    """A message with options as a shell takes them.
+
+    >>> write_as_options("Ask with epsilon=0.2, or with fresh=True, or brackets=False.")
+    'Ask with --epsilon 0.2, or with --fresh, or --no-brackets.'
+    """
+    text = re.sub(r"\s*\(in Python: .*?\}\)", "", text, flags=re.DOTALL)
+    text = re.sub("`(max)_(rows|groups)`", r"--\1-\2", text).replace("`by`", "--by")
+    text = re.sub(r"\b(fresh|other|nulls)=True\b", r"--\1", text)
+    text = re.sub(r"\bbrackets=False\b", "--no-brackets", text)
+    text = re.sub("`(other|nulls)`", r"--\1", text)
+    names = "epsilon|delta|margin|relative|confidence|of|analyst"
+    return re.sub(rf"\b({names})=([\d_.]+(?:e-?\d+)?\d|\d|'\w+')", r"--\1 \2", text)

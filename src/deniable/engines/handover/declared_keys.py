@@ -15,13 +15,18 @@ KeyType: TypeAlias = Literal["bigint", "boolean", "text"]
 
 @lru_cache(maxsize=8)
 def engine_values(key: GroupKey) -> "pa.Array[Any]":
-    """Declared values as the engine returns them: numbers in whole steps, others unchanged."""
-    assert key.values is not None
+    """Declared values as the engine returns them: numbers in whole steps, others unchanged.
+
+    >>> engine_values(GroupKey("ward", "text", ("A", None))).to_pylist()
+    ['A', None]
+    """
     if key.kind == "number":
-        return pa.array(key_list_of(key.values).steps(key.step or Fraction(1)), type=pa.int64())
-    if key.kind == "boolean":
-        return pa.array([bool(value) for value in key.values])
-    return pa.array(list(map(str, key.values)), type=pa.string())
+        known = pa.array(key_list_of(key.known).steps(key.step or Fraction(1)), pa.int64())
+    elif key.kind == "boolean":
+        known = pa.array([bool(value) for value in key.known])
+    else:
+        known = pa.array(list(map(str, key.known)), type=pa.string())
+    return pa.concat_arrays([known, pa.nulls(1, known.type)]) if key.nulls else known
 
 
 def keys_beside(keys: Sequence[GroupKey]) -> dict[str, "pa.Array[Any]"]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
+from deniable.exact.html_tables import html_table, html_text
 from deniable.exact.rationals import Number, probability, whole
 from deniable.exact.text_formats import percent
 from deniable.mechanisms.local.tally import Tally
@@ -69,6 +70,9 @@ class Estimate:
             f"{self.value:.{digits}f} ± {self.margin:.{digits}f} "
             f"({percent(self.confidence)}: {low:.{digits}f} to {high:.{digits}f})"
         )
+
+    def _repr_html_(self) -> str:
+        return html_text(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,10 @@ class Estimates:
 
     def __str__(self) -> str:
         return "\n".join(f"{i}: {share}" for i, share in enumerate(self.shares))
+
+    def _repr_html_(self) -> str:
+        rows = [(str(i), str(share)) for i, share in enumerate(self.shares)]
+        return html_table(("answer", "share"), rows, (True, False))
 
 
 def share_variance(

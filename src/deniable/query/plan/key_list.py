@@ -115,29 +115,29 @@ def is_consecutive(numbers: NDArray[Any]) -> bool:
 def is_beside(key: GroupKey) -> bool:
     """Whether the declared values of a key are a relation beside the statement, and not in it.
 
-    Consecutive numbers are written as a range, however many they are.
+    Consecutive numbers are written as a range, however many they are. Values with NULL among
+    them are written, too: the kernel reads such a relation only where nothing stands beside it.
 
     >>> is_beside(GroupKey("n", "number", tuple(range(10**4)), Fraction(1)))
     False
     >>> is_beside(GroupKey("n", "number", tuple(range(0, 10**4, 2)), Fraction(1)))
     True
     """
-    if key.values is None or len(key.values) <= MOST_WRITTEN:
+    if len(key.known) <= MOST_WRITTEN or key.nulls:
         return False
     if key.kind != "number":
         return True
-    steps = key_list_of(key.values).steps(key.step or Fraction(1))
+    steps = key_list_of(key.known).steps(key.step or Fraction(1))
     return steps is not None and not is_consecutive(steps)
 
 
 def listed_values(key: GroupKey) -> list[str | int | bool]:
-    """Declared values as the engine returns them: numbers in whole steps."""
-    assert key.values is not None
+    """Declared values, without NULL, as the engine returns them: numbers in whole steps."""
     if key.kind == "number":
-        steps = key_list_of(key.values).steps(key.step or Fraction(1))
+        steps = key_list_of(key.known).steps(key.step or Fraction(1))
         assert steps is not None  # `key_of` refuses keys that are too far from zero
         return list(steps.tolist())
-    return [value if isinstance(value, bool) else str(value) for value in key.values]
+    return [value if isinstance(value, bool) else str(value) for value in key.known]
 
 
 def key_relation(place: int) -> str:

@@ -29,7 +29,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from deniable.mechanisms import (
     Exponential,
@@ -42,6 +42,7 @@ from deniable.mechanisms import (
 )
 from deniable.privacy import Loss
 from deniable.privacy.neighbors import Neighbors
+from deniable.public_methods import implementation
 from deniable.query.plan.contribution import Contribution
 
 KeyValue: TypeAlias = str | int | float | bool
@@ -122,8 +123,24 @@ class GroupKey:
 
     name: str
     kind: str  # "text", "number", "boolean", "date" or "moment" (whole seconds since 1970)
-    values: tuple[KeyValue, ...] | None  # None: private, shown if enough units have the key
+    # None: private, shown if enough units have the key. A last value None is the group of NULL.
+    values: tuple[KeyValue | None, ...] | None
     step: Fraction | None = None  # for numbers: the key is the engine's integer times this
+
+    @property
+    def nulls(self) -> bool:
+        """Whether NULL is one of the declared values.
+
+        >>> GroupKey("ward", "text", ("A", None)).nulls, GroupKey("ward", "text", None).nulls
+        (True, False)
+        """
+        return self.values is not None and self.values[-1:] == (None,)
+
+    @property
+    def known(self) -> tuple[KeyValue, ...]:
+        """The declared values without NULL; none if they are private."""
+        listed = self.values or ()
+        return cast(tuple[KeyValue, ...], listed[:-1] if self.nulls else listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +298,9 @@ class Plan:
     public: tuple[str, ...] = ()  # public tables that it reads
     distances: Distances | None = None
     max_rows_per_unit: int | None = None  # in all groups together; None: see the two limits
+
+    def _repr_html_(self) -> str:
+        return str(implementation("Plan.explain")(self)._repr_html_())
 
     @property
     def statements(self) -> tuple[Statement, ...]:

@@ -125,7 +125,7 @@ def price_choices(draft: Draft) -> None:
                 mechanism,
                 changes,
                 _statement(choice, draft),
-                labels=None if choice.key is None else choice.key.values,
+                labels=None if choice.key is None else choice.key.known,
                 margin=_margin(choice, mechanism, ceiling, confidence),
                 rows=ceiling if isinstance(mechanism, Quantiles) else None,
             )

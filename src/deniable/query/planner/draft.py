@@ -33,6 +33,7 @@ class Request:
     weights: Mapping[str, Number]
     nonnegative: bool
     other: bool
+    nulls: bool
     delta_by_default: bool
     brackets: bool = True  # whether the ends of quantiles' intervals are drawn
     written: bool = True  # False: noise and cost only, without the engine's SQL

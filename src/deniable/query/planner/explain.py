@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from deniable.exact.foreign_text import escape_html
+from deniable.exact.html_tables import html_text
 from deniable.exact.rationals import decimal_text
 from deniable.exact.suggestions import pluralize
 from deniable.exact.text_formats import percent
@@ -30,7 +30,7 @@ class Branch:
         return "\n".join(self._lines("", ""))
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape_html(str(self))}</pre>"
+        return html_text(self)
 
     def _lines(self, first: str, rest: str) -> list[str]:
         lines = [first + self.text]

@@ -65,13 +65,19 @@ def note_rows_without_key(plan: Plan) -> tuple[str, ...]:
     it is not one of its notes."""
     if plan.other or plan.max_rows_per_unit is not None:
         return ()
-    names = [key.name for key in plan.keys if key.values is not None and key.kind == "text"]
-    if not names:
+    declared = [key for key in plan.keys if key.values is not None]
+    texts = [key for key in declared if key.kind == "text"]
+    which = " or ".join(key.name for key in texts or declared)
+    nulls = any(key.nulls for key in declared)
+    if not declared or (nulls and not texts):
         return ()
-    which = " or ".join(names)
+    if nulls:
+        return (f"Rows with another {which} than these are left out.",)
+    if not texts:
+        return (f"Rows without {which} (NULL) are left out; nulls=True adds a group.",)
     return (
         f"Rows without a declared {which} (also NULL) are left out; other=True adds a group "
-        "for them.",
+        "for them, nulls=True one for NULL.",
     )
 
 

@@ -15,6 +15,7 @@ from deniable.policy import Policy
 from deniable.query.language.expressions import aggregates_in
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Expression
+from deniable.query.plan.key_list import is_beside
 from deniable.query.plan.plan import GroupKey, Plan
 from deniable.query.plan.quoting import quote_name
 from deniable.query.plan.statement_text import StatementText, levels_of
@@ -27,7 +28,7 @@ from deniable.query.planner.outputs import name_outputs, predict_margins
 from deniable.query.relations.resolve import resolve_question
 from deniable.query.statements.aggregate_statement import AggregateStatement
 from deniable.query.statements.cell_statement import CellStatement
-from deniable.query.statements.group_keys import key_of
+from deniable.query.statements.group_keys import MOST_LISTED, key_of
 from deniable.query.statements.input_rows import Grouping
 from deniable.query.statements.statistics import COUNT_ROWS, statistics_for
 
@@ -50,6 +51,7 @@ def plan(
     weights: Mapping[str, Number] | None = None,
     nonnegative: bool = False,
     other: bool = False,
+    nulls: bool = False,
     brackets: bool = True,
     written: bool = True,
 ) -> Plan:
@@ -57,14 +59,12 @@ def plan(
 
     `delta` defaults to a hundredth of the budget's. `weights` ask for some outputs to be more
     accurate than others: twice the weight, half the margin. `brackets` are for quantiles.
+    `nulls` makes NULL one more declared value of each key.
     """
     share = policy.delta * DELTA_SHARE if delta is None else rational(delta, "delta")
     if not 0 <= share < 1:
         raise InvalidParameter(f"`delta` must be at least 0 and below 1. Found {delta}.")
-    level = probability(confidence, "confidence")
-    if not 0 < level < 1:
-        raise InvalidParameter(f"`confidence` must lie between 0 and 1. Found {confidence}.")
-    price = positive(epsilon, "epsilon")
+    price, level = positive(epsilon, "epsilon"), _level(confidence)
     _check_sizes(price, share, level)
     request = Request(
         epsilon=price,
@@ -74,6 +74,7 @@ def plan(
         nonnegative=nonnegative,
         # Without groups all rows are in the only one, so there is no `other` group.
         other=other and bool(question.keys),
+        nulls=nulls,
         brackets=brackets,
         delta_by_default=delta is None,
         written=written,
@@ -96,6 +97,13 @@ def _run_steps(request: Request, question: Question, policy: Policy) -> Plan:
     return _freeze(draft)
 
 
+def _level(confidence: Number) -> Fraction:
+    level = probability(confidence, "confidence")
+    if not 0 < level < 1:
+        raise InvalidParameter(f"`confidence` must lie between 0 and 1. Found {confidence}.")
+    return level
+
+
 def _check_sizes(epsilon: Fraction, *others: Fraction) -> None:
     digits = _bits(epsilon, *others)
     if not _LEAST_EPSILON <= epsilon <= _MOST_EPSILON or digits > _MOST_BITS:
@@ -112,6 +120,8 @@ def _bits(*numbers: Fraction) -> int:
 def find_keys(draft: Draft) -> None:
     """The keys that the question groups by, and how many groups one unit can be in."""
     keys = tuple(key_of(named, draft.scope) for named in draft.question.keys)
+    if draft.request.nulls:
+        keys = _add_nulls(draft, keys)
     draft.keys = keys
     draft.key_expressions = tuple(named.expression for named in draft.question.keys)
     draft.private = any(key.values is None for key in keys)
@@ -132,6 +142,23 @@ def find_keys(draft: Draft) -> None:
         draft.groups = table.max_groups_per_unit
         if not draft.private:
             draft.groups = min(draft.groups, declared + draft.request.other)
+
+
+def _add_nulls(draft: Draft, keys: tuple[GroupKey, ...]) -> tuple[GroupKey, ...]:
+    """The keys with NULL as their last declared value. Of private keys it may be one anyway."""
+    if draft.request.other:
+        raise InvalidQuery(
+            "The group of `other` rows holds those without a key, too. Ask for one of `other` "
+            "and `nulls`."
+        )
+    if any(len(key.known) > MOST_LISTED and is_beside(key) for key in keys):
+        raise InvalidQuery(
+            f"`nulls` is for at most {MOST_LISTED:,} declared keys. Ask about the rows without "
+            "a key by themselves, with WHERE ... IS NULL."
+        )
+    return tuple(
+        key if key.values is None else replace(key, values=(*key.values, None)) for key in keys
+    )
 
 
 def collect_aggregates(draft: Draft) -> None:

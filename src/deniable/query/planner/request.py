@@ -14,7 +14,16 @@ from deniable.query.planner.accuracy import MarginGoal, plan_for_goal
 from deniable.query.planner.planner import plan
 
 _PRICES = ("epsilon", "margin", "relative", "of", "bounds")
-_REST = ("delta", "confidence", "weights", "nonnegative", "other", "brackets", "written")
+_REST = (
+    "delta",
+    "confidence",
+    "weights",
+    "nonnegative",
+    "other",
+    "nulls",
+    "brackets",
+    "written",
+)
 
 
 def make_plan(

@@ -49,7 +49,7 @@ def key_of(named: Named, scope: Scope) -> GroupKey:
 
 def _check_size(key: GroupKey) -> GroupKey:
     """The key, if its numbers in whole steps fit into 64 bits."""
-    declared = key.kind == "number" and key.values
+    declared = key.kind == "number" and key.known
     if declared and key_list_of(declared).steps(key.step or Fraction(1)) is None:
         raise InvalidQuery(
             f"The groups of {key.name} lie too far from zero to be exact. Group by "

@@ -9,7 +9,7 @@ The integers are clipped last, always. A double at its bound may round to one st
 the sensitivity counts on the limits.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -198,22 +198,25 @@ class InputRows:
     def _in(self, value: Sql, place: int, grouping: Grouping) -> Sql:
         """Whether a value is one of the declared ones."""
         key = grouping.key
-        assert key.values is not None
+        if key.nulls:
+            known = Grouping(replace(key, values=key.known), grouping.expression, False)
+            absent = exp.Is(this=value.copy(), expression=exp.null())
+            return exp.paren(exp.or_(absent, self._in(value, place, known), copy=False))
         if grouping.in_plan and is_beside(key):
             keys = exp.Select(expressions=[column("key")])
             keys = keys.from_(relation(key_relation(place)), copy=False)
             return exp.In(this=value, query=exp.Subquery(this=keys))
         if key.kind == "number":
-            steps = key_list_of(key.values).steps(key.step or Fraction(1))
+            steps = key_list_of(key.known).steps(key.step or Fraction(1))
             assert steps is not None  # `key_of` refuses keys that are too far from zero
             if len(steps) > 1 and is_consecutive(steps):
                 first, last = (exp.Literal.number(int(steps[i])) for i in (0, -1))
                 return exp.Between(this=value, low=first, high=last)
             listed = [exp.Literal.number(step) for step in steps.tolist()]
             return exp.In(this=value, expressions=listed)
-        if key.kind == "boolean" and len(key.values) == 2:
+        if key.kind == "boolean" and len(key.known) == 2:
             return exp.Not(this=exp.Is(this=value, expression=exp.null()))
-        declared = [one if isinstance(one, bool) else str(one) for one in key.values]
+        declared = [one if isinstance(one, bool) else str(one) for one in key.known]
         literals = [self.scope.sql(Literal(one)) for one in declared]
         return exp.In(this=value, expressions=literals)
 
@@ -240,10 +243,11 @@ def key_columns(groupings: tuple[Grouping, ...]) -> list[Sql]:
 
 
 def most_groups(groupings: tuple[Grouping, ...], *, other: bool) -> int | None:
-    """How many groups there can be; None where a key is private: any number."""
+    """How many groups there can be; None where a key is private: any number. None with NULL,
+    too: the kernel reads the number of groups off a list of values, and NULL is in none."""
     count = 1
     for grouping in groupings:
-        if grouping.key.values is None:
+        if grouping.key.values is None or grouping.key.nulls:
             return None
         count *= len(grouping.key.values) + other
     return count

@@ -113,7 +113,7 @@ def _number_cell(key: GroupKey, place: int) -> Sql:
     cell: Sql = exp.column(f"k{place}")
     values = listed_values(key)
     if key.kind == "number":
-        steps = key_list_of(key.values or ()).steps(key.step or Fraction(1))
+        steps = key_list_of(key.known).steps(key.step or Fraction(1))
         if steps is not None and is_consecutive(steps):
             first, last = int(steps[0]), int(steps[-1])
             inside = exp.func(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from deniable.exact.foreign_text import escape_html, printable
+from deniable.exact.foreign_text import printable
 from deniable.exact.text_formats import align_columns, column_widths
 
 MOST_ROWS = 40  # rows that are printed; the others are only counted
@@ -187,26 +187,3 @@ def _fit_columns(widths: list[int], most: int | None) -> list[list[int]]:
         parts[-1].append(place)
         room -= width + 2
     return parts
-
-
-def html_table(
-    headings: list[str], rows: list[list[str]], numeric: list[bool], more: int, below: str
-) -> str:
-    """An HTML table, and the lines of `below` after it. Every text is escaped."""
-    styles = [' style="text-align: right"' if number else "" for number in numeric]
-
-    def write_row(tag: str, cells: Sequence[str]) -> str:
-        inner = "".join(
-            f"<{tag}{style}>{escape_html(cell)}</{tag}>"
-            for cell, style in zip(cells, styles, strict=True)
-        )
-        return f"<tr>{inner}</tr>"
-
-    body = "".join(write_row("td", row) for row in rows)
-    if more > 0:
-        body += f'<tr><td colspan="{len(headings)}">{more:,} more rows</td></tr>'
-    notes = "<br>".join(escape_html(line) for line in below.splitlines())
-    return (
-        f"<table><thead>{write_row('th', headings)}</thead><tbody>{body}</tbody></table>"
-        f"<p>{notes}</p>"
-    )

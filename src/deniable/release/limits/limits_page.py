@@ -17,9 +17,9 @@ from deniable.release.profile.profile_page import PROFILE_CSS, draw_histogram
 from deniable.release.profile.table_profile import NoisyNumber
 
 _CSS = """
-.limits .grid { grid-template-columns: repeat(auto-fill, minmax(420px, 1fr));
+.profile.limits .grid { grid-template-columns: repeat(auto-fill, minmax(420px, 1fr));
   margin-bottom: 14px; }
-.limits td { white-space: nowrap; padding-right: 12px; }
+.profile.limits td { white-space: nowrap; padding-right: 12px; }
 """
 
 

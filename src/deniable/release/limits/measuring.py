@@ -21,15 +21,25 @@ def measure_limits(
 ) -> LimitsReport:
     """Both histograms at one charge, and what follows from them. The same call again is free.
 
-    The session keeps the result: answers that it covers quote it.
+    The ledger keeps the result: answers that it covers quote it, also in later sessions.
     """
     margin_price = positive(answer_epsilon, "answer_epsilon")
     made = plan_limits(session, table, **options)
+    covered = _covered_plan(session, made)
     with session.run_like(made.plans) as run:
         releases = [run.release(plan) for plan in made.plans]
+        limits = _report(session, made, releases, margin_price)
+        if covered is not None:
+            remember_limits(session, run, covered, limits.quote)
+    return limits
+
+
+def _report(
+    session: Door, made: LimitPlans, releases: list[Release], margin_price: Fraction
+) -> LimitsReport:
     *groups, rows = (_read(made, release) for release in releases)
     subject = made.table
-    limits = LimitsReport(
+    return LimitsReport(
         table=subject.name,
         unit=str(subject.unit),
         by=made.by,
@@ -50,10 +60,6 @@ def measure_limits(
         plans=made.plans,
         repeated=all(release.repeated for release in releases),
     )
-    covered = _covered_plan(session, made)
-    if covered is not None:
-        remember_limits(session, covered, limits.quote)
-    return limits
 
 
 def _read(made: LimitPlans, release: Release) -> UnitHistogram:

@@ -160,8 +160,9 @@ def read_share(
         near = value + 2 * (_SHARES - 0.5) * 3 * float(reach(np.array([value]))[0]) / whole
         shares = np.unique(np.clip(np.concatenate([shares, near, [value]]), 0.0, 1.0))
     places = np.flatnonzero(np.abs(part - shares * whole) <= reach(shares))
-    if not places.size:  # beyond 0 or 1, by chance
-        return Share(value, value, value)
+    if not places.size:  # beyond 0 or 1, by chance: as if the sum were the nearest possible one
+        part = min(max(part, 0.0), max(whole, 0.0))
+        places = np.flatnonzero(np.abs(part - shares * whole) <= reach(shares))
     low, high = max(0, places[0] - 1), min(shares.size - 1, places[-1] + 1)
     first_share, last_share = float(shares[low]), float(shares[high])
     return Share(min(last_share, max(first_share, value)), first_share, last_share)
@@ -211,4 +212,6 @@ class UnitHistograms:
         )
         own = read_share(within, every, self.both, self.confidence).value
         guess = own + self.pairs_left_out(groups).value * (1 - own)
-        return Share(min(high, max(least.low, guess)), least.low, high, ranged=True)
+        # Noise may put the upper end below the lower one. Then the range is what lies between.
+        low, high = sorted((least.low, high))
+        return Share(min(high, max(low, guess)), low, high, ranged=True)

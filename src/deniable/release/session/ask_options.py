@@ -48,6 +48,7 @@ class AskOptions(TypedDict):
     weights: NotRequired[Mapping[str, Number] | None]
     nonnegative: NotRequired[bool]
     other: NotRequired[bool]
+    nulls: NotRequired[bool]  # NULL is one more group beside declared keys
     brackets: NotRequired[bool]  # False: quantiles without intervals, but sharper
 
 

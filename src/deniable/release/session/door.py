@@ -361,9 +361,12 @@ def _prepare(door: Door, plan: Plan) -> WrittenPlan:
     return door._write(plan)
 
 
-def remember_limits(door: Door, plan: Plan, measured: str) -> None:
-    """Lets answers quote what limits leave out, if they count what this plan counts."""
+def remember_limits(door: Door, run: Run | RecalledRun, plan: Plan, measured: str) -> None:
+    """Lets answers of this session and of later ones quote what limits leave out, if they count
+    what this plan counts."""
     door._records.measured[plan.engine_sql] = measured
+    if isinstance(run, Run):
+        run.keep_note(plan, measured)
 
 
 def stream_door(door: Door) -> StreamDoor:

@@ -6,6 +6,7 @@ from typing import Any
 
 from deniable.errors import InvalidParameter
 from deniable.exact.foreign_text import printable
+from deniable.exact.html_tables import html_table
 from deniable.exact.suggestions import pluralize
 from deniable.ledger.ledger import Remaining
 from deniable.privacy import Loss
@@ -183,7 +184,7 @@ class Release(ReleasedRows):
 
     def _repr_html_(self) -> str:
         shown = self._format_cells()
-        return formatting.html_table(*shown, len(self) - len(shown[1]), self._footer())
+        return html_table(*shown, len(self) - len(shown[1]), self._footer())
 
     def _format_cells(self) -> tuple[list[str], list[list[str]], list[bool]]:
         answer = self.answer

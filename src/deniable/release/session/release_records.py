@@ -32,6 +32,7 @@ from deniable.release.certificate.certificate import (
     signed_message,
 )
 from deniable.release.certificate.kernel_check import KernelCheck
+from deniable.release.session.measured_notes import can_have_note, read_note
 from deniable.release.session.release import Release
 from deniable.release.session.table_part import TablePart
 
@@ -140,8 +141,16 @@ class ReleaseRecords:
             repeated=repeated,
             rehearsal=self.rehearsal,
             kept=kept,
-            left_out=self.measured.get(plan.engine_sql, ""),
+            left_out=self._left_out(plan),
         )
+
+    def _left_out(self, plan: Plan) -> str:
+        """What was measured about the plan's limits, now or by an earlier session."""
+        if can_have_note(plan) and plan.engine_sql not in self.measured:
+            version = self.facts(plan)["version"]
+            note = read_note(self.ledger, plan, version, self.analyst)
+            self.measured[plan.engine_sql] = note
+        return self.measured.get(plan.engine_sql, "")
 
     def repeat(self, plan: Plan, kept: RecalledAnswer) -> Release:
         """The release of an answer that the ledger kept."""

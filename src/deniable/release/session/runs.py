@@ -14,6 +14,7 @@ from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer_table import Answer
 from deniable.release.certificate.certificate import Certificate, RunStep
 from deniable.release.session.ask_options import AskOptions, with_names
+from deniable.release.session.measured_notes import note_key, write_note
 from deniable.release.session.release import Release
 from deniable.release.session.release_records import (
     MAX_KEPT_BYTES,
@@ -86,6 +87,14 @@ class Run:
             kept = {"plan_hash": facts["plan_hash"], "version": facts["version"]}
             self._reserved.keep(step, receipt, **kept)
         return self._records.hand_over(plan, answer, certificate, kept=receipt is not None)
+
+    def keep_note(self, plan: Plan, text: str) -> None:
+        """Keeps what these steps have measured about another plan, for later sessions."""
+        if self._receipts and None not in self._receipts:
+            version = self._records.facts(plan)["version"]
+            note = write_note(self._records.ledger, plan, version, text)
+            step = len(self._receipts)
+            self._reserved.keep(step, note, plan_hash=note_key(plan), version=version)
 
     @contextmanager
     def ended(self) -> Iterator[Self]:

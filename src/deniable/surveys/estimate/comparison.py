@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from deniable.exact.html_tables import html_text
 from deniable.exact.rationals import Number, confidence_level
 from deniable.exact.text_formats import percent
 from deniable.mechanisms import Tally
@@ -26,6 +27,9 @@ class Difference:
     interval: tuple[float, float]
     confidence: float
     p_value: float
+
+    def _repr_html_(self) -> str:
+        return html_text(self)
 
     def __str__(self) -> str:
         low, high = self.interval

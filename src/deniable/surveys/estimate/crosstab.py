@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter, Unsupported
+from deniable.exact.html_tables import html_text
 from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms import Estimate
 from deniable.mechanisms.local.answers import read_answers
@@ -175,6 +176,9 @@ class CrossTab:
         return normal_estimate(
             low + (high - low) * part, error, self.respondents, level, *limits
         )
+
+    def _repr_html_(self) -> str:
+        return html_text(self)
 
     def __str__(self) -> str:
         return "\n".join(

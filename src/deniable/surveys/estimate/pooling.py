@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deniable.errors import InvalidParameter
+from deniable.exact.html_tables import html_text
 from deniable.exact.rationals import Number, confidence_level
 from deniable.exact.text_formats import percent
 from deniable.mechanisms import Tally
@@ -30,6 +31,9 @@ class PooledPrevalence:
     confidence: float
     respondents: int
     homogeneity: float
+
+    def _repr_html_(self) -> str:
+        return html_text(self)
 
     def __str__(self) -> str:
         low, high = self.interval

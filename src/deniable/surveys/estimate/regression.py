@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
+from deniable.exact.html_tables import html_text
 from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms.local.answers import read_answers
 from deniable.surveys.estimate.among_respondents import YesNo
@@ -63,6 +64,9 @@ class Regression:
     def predict(self, covariates: Any) -> Vector:
         """The share of true yeses at given covariates."""
         return _logistic(_with_constant(covariates) @ self.coefficients)
+
+    def _repr_html_(self) -> str:
+        return html_text(self)
 
     def __str__(self) -> str:
         return "\n".join(

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from deniable.app.cli import session_options
+from deniable.app.cli.terminal_text import write_as_options
 
 EngineSql = Annotated[
     bool, typer.Option("--engine-sql", help="Also show the SQL that the engine would run.")
@@ -28,6 +29,7 @@ def explain(
     confidence: session_options.Confidence = "0.95",
     nonnegative: session_options.Nonnegative = False,
     other: session_options.Other = False,
+    nulls: session_options.Nulls = False,
     brackets: session_options.Brackets = True,
     engine_sql: EngineSql = False,
     save_plan: SavePlan = None,
@@ -39,6 +41,7 @@ def explain(
 
     Nothing is spent and no row is read.
     """
+    shown = {"nonnegative": nonnegative, "other": other, "nulls": nulls, "brackets": brackets}
     options = session_options.ask_options(
         epsilon=epsilon,
         margin=margin,
@@ -47,9 +50,7 @@ def explain(
         find=find_bounds,
         delta=delta,
         confidence=confidence,
-        nonnegative=nonnegative,
-        other=other,
-        brackets=brackets,
+        **shown,
     )
     from deniable.release.certificate.kernel_check import write_plan_check
 
@@ -59,5 +60,5 @@ def explain(
         plan = session.plan(question, **options) if engine_sql or save_plan else None
         if plan is not None and save_plan is not None:
             save_plan.write_text(write_plan_check(plan, session.policy))
-    shown = plan.statements if plan is not None and engine_sql else ()
-    print(explanation, *(statement.sql for statement in shown), sep="\n\n")
+    run = plan.statements if plan is not None and engine_sql else ()
+    print(write_as_options(str(explanation)), *(one.sql for one in run), sep="\n\n")

@@ -2,12 +2,14 @@
 
 import sys
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 import deniable as dp
 from deniable.app.cli import session_options
+from deniable.app.cli.terminal_text import write_as_options
 
 if TYPE_CHECKING:
     from deniable.release.session.release import Release
@@ -34,6 +36,7 @@ def sql(
     confidence: session_options.Confidence = "0.95",
     nonnegative: session_options.Nonnegative = False,
     other: session_options.Other = False,
+    nulls: session_options.Nulls = False,
     brackets: session_options.Brackets = True,
     as_json: session_options.Json = False,
     as_csv: session_options.Csv = False,
@@ -50,6 +53,7 @@ def sql(
     asked before gets the same answer again, at no cost.
     """
     check_output(certificate, as_json=as_json, as_csv=as_csv)
+    shown = {"nonnegative": nonnegative, "other": other, "nulls": nulls, "brackets": brackets}
     options = session_options.ask_options(
         epsilon=epsilon,
         margin=margin,
@@ -58,9 +62,7 @@ def sql(
         find=find_bounds,
         delta=delta,
         confidence=confidence,
-        nonnegative=nonnegative,
-        other=other,
-        brackets=brackets,
+        **shown,
     )
     question = session_options.read_question(question, file, options)
     with session_options.open_session(policy, "asking", analyst, server, server_key) as session:
@@ -83,15 +85,14 @@ def print_answer(
         answer.save(saved_as)
     if as_json:
         print(answer.to_json(), end="")
-    elif as_csv:
+        return
+    width = get_terminal_size().columns if sys.stdout.isatty() else None
+    table, _, footer = answer.to_text(width).rpartition("\n\n")
+    if as_csv:
         write_csv(answer, sys.stdout)
-        print(str(answer).rpartition("\n\n")[2], file=sys.stderr)
-    elif sys.stdout.isatty():
-        from shutil import get_terminal_size
-
-        print(answer.to_text(get_terminal_size().columns))
+        print(write_as_options(footer), file=sys.stderr)
     else:
-        print(answer)
+        print(table, write_as_options(footer), sep="\n\n")
 
 
 def write_csv(answer: "Release", file: TextIO) -> None:

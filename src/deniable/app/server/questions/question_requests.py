@@ -24,7 +24,7 @@ from deniable.release.public_session import Session
 LONGEST_SQL = 64 * 1024
 MOST_QUESTIONS = 1000
 _NUMBERS = ("epsilon", "delta", "confidence", "relative", "of", "margin")
-_OPTIONS = (*_NUMBERS, "bounds", "weights", "nonnegative", "other", "brackets")
+_OPTIONS = (*_NUMBERS, "bounds", "weights", "nonnegative", "other", "nulls", "brackets")
 _QUESTION = ("sql", *_OPTIONS, "fresh")
 _PROFILE = ("table", "epsilon", "delta", "confidence")
 _AROUND = ("question_id", "part", "expects")
@@ -177,7 +177,7 @@ def _read_question(told: Any, *, several: bool = False) -> dict[str, Any]:
         raise InvalidParameter('`bounds` must be "find", or a list of the columns\' names.')
     if not isinstance(question.get("weights"), dict | None):
         raise InvalidParameter("`weights` must be an object: a number for each output.")
-    for name in ("nonnegative", "other", "brackets", "fresh"):
+    for name in ("nonnegative", "other", "nulls", "brackets", "fresh"):
         if not isinstance(question.get(name, False), bool):
             raise InvalidParameter(f"`{name}` must be true or false.")
     if several and (question.get("bounds") is not None or question.get("fresh")):
