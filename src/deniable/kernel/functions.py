@@ -30,7 +30,7 @@ _TESTS = (exp.StartsWith, exp.EndsWith, exp.Contains, exp.Like, exp.ILike)
 _NUMBERS = {"this": NUMBERS, "expression": NUMBERS}
 _TEXTS = {"this": _TEXT, "expression": _TEXT, "substr": _TEXT, "position": set[str]()}
 _PLACES = {"this": _TEXT, "expression": _PLACE, "start": _PLACE, "length": _PLACE}
-_PIECE = {"this": _TEXT, "delimiter": _TEXT, "part_index": _PLACE}
+_PIECE = {**_TEXTS, "delimiter": _TEXT, "part_index": _PLACE, "replacement": _TEXT}
 _ONE = RowSum.constant(1)
 
 # The kinds of the arguments of functions, and what these make. A function of numbers is NaN or
@@ -40,7 +40,7 @@ _SIGNATURES: dict[type[Node], tuple[Mapping[str, set[str]], Value]] = {
     exp.Sign: (_NUMBERS, integer(-1, 1, 8)),
     **dict.fromkeys(_OF_TEXTS, (_TEXTS, Value("text"))),
     **dict.fromkeys((exp.Left, exp.Right, exp.Substring), (_PLACES, Value("text"))),
-    exp.SplitPart: (_PIECE, Value("text")),
+    **dict.fromkeys((exp.SplitPart, exp.Replace), (_PIECE, Value("text"))),
     exp.DPipe: ({"this": _TEXT, "expression": _TEXT, "safe": set[str]()}, Value("text")),
     **dict.fromkeys(_TESTS, (_TEXTS, BOOL)),
     **dict.fromkeys((exp.Length, exp.StrPosition), (_TEXTS, integer(0, 1 << 40, 64))),
