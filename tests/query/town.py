@@ -18,6 +18,21 @@ SOURCES = {
     "wards": pa.table({"ward": ["A", "B", "B", "C", None], "floor": [1, 2, 3, 3, 4]}),
     "tariffs": pa.table({"floor": [1, 2, 3], "price": [10.0, 20.0, 30.0]}),
     "rows": pa.table({"ward": ["A", "B", "A"], "x": [1, 2, 3]}),
+    # As engines show them: with the unit as a column, whatever leads to it.
+    "orders": pa.table(
+        {
+            "order_id": pa.array([1, 2, 3, 4, None], pa.int64()),
+            "buyer": pa.array([1, 2, 2, 5, 3], pa.int64()),
+            "patient": pa.array([1, 2, 2, 5, 3], pa.int64()),
+        }
+    ),
+    "items": pa.table(
+        {
+            "order_id": pa.array([1, 1, 2, 3, 3, 4], pa.int64()),
+            "price": [1, 2, 3, 4, 5, 6],
+            "patient": pa.array([1, 1, 2, 2, 2, 5], pa.int64()),
+        }
+    ),
     "staff": pa.table({"nurse": ["n1", "n2"], "ward": ["A", "B"]}),
 }
 SCHEMAS = {
@@ -32,6 +47,8 @@ SCHEMAS = {
     "wards": {"ward": "VARCHAR", "floor": "BIGINT"},
     "tariffs": {"floor": "BIGINT", "price": "DOUBLE"},
     "rows": {"ward": "VARCHAR", "x": "BIGINT"},
+    "orders": {"order_id": "BIGINT", "buyer": "BIGINT", "patient": "BIGINT"},
+    "items": {"order_id": "BIGINT", "price": "BIGINT", "patient": "BIGINT"},
     "staff": {"nurse": "VARCHAR", "ward": "VARCHAR"},
 }
 
@@ -57,6 +74,10 @@ def policy(neighbors="add-remove") -> Policy:
         Table.declare("wards", bounds={"floor": (0, 9)}, public=True),
         Table.declare("tariffs", bounds={"floor": (0, 9), "price": (0, 50)}, public=True),
         Table.declare("rows", bounds={"x": (0, 9)}, keys={"ward": ["A", "B"]}, **alike),
+        Table.declare("orders", unit_column="buyer", unique=["order_id"], **person),
+        Table.declare(
+            "items", unit_path="order_id -> orders.order_id", bounds={"price": (0, 9)}, **person
+        ),
         Table.declare("staff", unit="nurse", **alike),
     ]
     return Policy([one.with_schema(SCHEMAS[one.name]) for one in tables], epsilon=9, delta=1e-3)

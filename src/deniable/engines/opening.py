@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from deniable.engines.handover.plan_runner import PlanRunner
+from deniable.engines.handover.unit_columns import add_unit_columns
 from deniable.engines.spark.session import is_spark_frame
 from deniable.errors import InvalidPolicy, MissingExtra
 from deniable.policy import Policy
@@ -60,7 +61,8 @@ def read_schemas(tables: Policy | Mapping[str, Any]) -> dict[str, dict[str, str]
     {'visits': {'ward': 'VARCHAR'}}
     """
     sources = _list_sources(tables)
-    return _find_engine_class(sources).read_schemas(sources)
+    schemas = _find_engine_class(sources).read_schemas(sources)
+    return add_unit_columns(tables, schemas) if isinstance(tables, Policy) else schemas
 
 
 def _list_sources(tables: Policy | Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.engines.duckdb.frames import to_arrow
 from deniable.engines.duckdb.made_up_rows import make_rows
+from deniable.engines.handover.unit_columns import add_unit_columns
 from deniable.engines.opening import engine_of, read_schemas
 from deniable.errors import InvalidPolicy
 from deniable.policy import Policy, Table
@@ -52,13 +53,14 @@ def _read_schemas(policy: Policy) -> dict[str, dict[str, str]]:
                 column.name: "BIGINT" if column.integer else _TYPES[column.kind or "text"]
                 for column in table.columns.values()
             }
-            if table.unit is not None:
-                schemas[name].setdefault(table.unit, "VARCHAR")
-    return schemas
+            step = None if table.path is None else table.path.column
+            for column in filter(None, (table.id_column, step, *table.unique)):
+                schemas[name].setdefault(column, "VARCHAR")
+    return add_unit_columns(policy, schemas)
 
 
 def _read_frame(table: Table) -> Any:
     """The table's source; a frame with the types that a session would give it."""
     if isinstance(table.source, str | Path) or engine_of(table.source) != "duckdb":
         return table.source
-    return to_arrow(table.source, table.columns, unit=table.unit)
+    return to_arrow(table.source, table.columns, unit=table.id_column)

@@ -114,6 +114,9 @@ class _Engine(_Strict):
 class _Table(_Strict):
     source: str
     unit: str | None = None
+    unit_column: str | None = None
+    unit_path: str | None = None
+    unique: list[str] = []
     neighbors: Neighbors = "add-remove"
     max_groups_per_unit: int | None = None
     max_rows_per_unit_per_group: int | None = None

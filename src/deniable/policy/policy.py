@@ -13,6 +13,7 @@ from deniable.policy.budget import FILTER_NAMES, Budget, FilterName, Schedule
 from deniable.policy.memory_sizes import in_bytes
 from deniable.policy.names import compared_name
 from deniable.policy.table import Table
+from deniable.policy.unit_paths import check_paths
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -59,6 +60,7 @@ class Policy:
     ) -> None:
         listed = list(tables.values()) if isinstance(tables, Mapping) else list(tables)
         object.__setattr__(self, "tables", MappingProxyType(_check_names(listed)))
+        check_paths(self.tables)
         object.__setattr__(self, "budget", _budget(epsilon, delta, schedule))
         own = {name.lower(): budget for name, budget in (units or {}).items()}
         if len(own) < len(units or {}):

@@ -1,7 +1,7 @@
 """One table: its source, its privacy unit, and what one unit may contribute."""
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
@@ -13,6 +13,7 @@ from deniable.policy.budget import Budget
 from deniable.policy.column import Column, DeclaredKind, kind_of_type
 from deniable.policy.names import compared_name
 from deniable.policy.source_addresses import is_untyped, public_address
+from deniable.policy.unit_paths import UnitPath, check_unit_columns
 from deniable.privacy.neighbors import Neighbors, neighboring
 
 ROW_CEILING = 10**12
@@ -26,8 +27,10 @@ class Table:
     """What is public about one table.
 
     All rows with the same value of the column `unit` are one privacy unit; without `unit` each
-    row is one. A unit counts in at most `max_groups_per_unit` groups of an answer, and in each
-    of them with at most `max_rows_per_unit_per_group` rows.
+    row is one. If the column has another name in this table, `unit_column` says which; if it is
+    in another table, `unit_path` leads there, by keys that are declared `unique`.
+    A unit counts in at most `max_groups_per_unit` groups of an answer, and in each of them with
+    at most `max_rows_per_unit_per_group` rows.
     At most `row_ceiling` rows are summed. `expected_rows` is a public guess, only used to
     predict margins. A `public` table is not protected.
     `malformed` says what opening does with malformed lines of a CSV file: raise an error
@@ -58,6 +61,9 @@ class Table:
     budget: Budget | None
     version: str
     address: str = field(init=False, repr=False, compare=False)  # of the source; no secrets
+    unit_column: str | None = None  # if it is not called as the unit
+    unit_path: str | None = None
+    unique: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -75,11 +81,12 @@ class Table:
         columns: Mapping[str, Column] | None = None,
         budget: Budget | None = None,
         version: str = "",
+        unit_column: str | None = None,
+        unit_path: str | None = None,
+        unique: Sequence[str] = (),
     ) -> None:
-        limits = {
-            "max_groups_per_unit": max_groups_per_unit,
-            "max_rows_per_unit_per_group": max_rows_per_unit_per_group,
-        }
+        limits = {"max_groups_per_unit": max_groups_per_unit}
+        limits |= {"max_rows_per_unit_per_group": max_rows_per_unit_per_group}
         _check_unit(name, unit, limits, public)
         values = {
             "name": _check_name(name),
@@ -98,9 +105,24 @@ class Table:
             "budget": budget,
             "version": version,
             "address": _find_address(source),
+            **check_unit_columns(name, unit, unit_column, unit_path, unique),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
+
+    @property
+    def path(self) -> UnitPath | None:
+        """The first step to the table that holds the unit; None if this one does."""
+        return None if self.unit_path is None else UnitPath.parse(self.unit_path)
+
+    @property
+    def id_column(self) -> str | None:
+        """The column that holds the unit; None if each row is one, or another table holds it.
+
+        >>> Table("visits", unit="patient", unit_column="patient_id").id_column
+        'patient_id'
+        """
+        return None if self.unit_path is not None else self.unit_column or self.unit
 
     @classmethod
     def declare(
@@ -148,12 +170,12 @@ class Table:
         'text'
         """
         spelt = {name.lower(): name for name in schema}
-        for name in [*self.columns, *([] if self.unit is None else [self.unit])]:
+        for name, where in self._named_columns():
             if name.lower() not in spelt:
                 raise InvalidPolicy(
                     f"Table {self.name!r} has no column {name!r}. "
                     + suggest(name, schema, "Its columns are"),
-                    where=("columns", name) if name in self.columns else ("unit",),
+                    where=where,
                 )
         unit = None if self.unit is None else spelt[self.unit.lower()]
         if unit is not None:
@@ -163,26 +185,28 @@ class Table:
             self.name,
             self.source,
             unit=unit,
-            neighbors=self.neighbors,
-            max_groups_per_unit=self.max_groups_per_unit if self.unit is not None else None,
-            max_rows_per_unit_per_group=self.max_rows_per_unit_per_group
-            if self.unit is not None
-            else None,
-            row_ceiling=self.row_ceiling,
-            expected_rows=self.expected_rows,
-            public=self.public,
-            malformed=self.malformed,
             columns={
                 name: declared.get(name.lower(), Column(name)).with_type(
                     name, type_, untyped=is_untyped(self.source)
                 )
                 for name, type_ in schema.items()
             },
-            budget=self.budget,
-            version=self.version,
+            unit_column=self.unit_column and spelt[self.unit_column.lower()],
+            unique=[spelt[name.lower()] for name in self.unique],
+            **{name: getattr(self, name) for name in _KEPT},
         )
         object.__setattr__(completed, "address", self.address)
         return completed
+
+    def _named_columns(self) -> list[tuple[str, tuple[str, ...]]]:
+        """The columns that the policy names, and where."""
+        named: list[tuple[str, tuple[str, ...]]] = [
+            (name, ("columns", name)) for name in self.columns
+        ]
+        named += [] if self.unit is None else [(self.unit, ("unit",))]
+        named += [] if self.unit_column is None else [(self.unit_column, ("unit_column",))]
+        named += [] if self.path is None else [(self.path.column, ("unit_path",))]
+        return [*named, *((name, ("unique",)) for name in self.unique)]
 
 
 _LIMITS = (
@@ -193,7 +217,9 @@ _LIMITS = (
     "row_ceiling",
     "expected_rows",
 )
-_REST = ("public", "malformed", "budget", "version")
+# What a table keeps when its source's columns become known.
+_KEPT = (*_LIMITS[1:], "public", "malformed", "budget", "version", "unit_path")
+_REST = ("public", "malformed", "budget", "version", "unit_column", "unit_path", "unique")
 
 
 def _check_declared(properties: Mapping[str, Any], limits: Mapping[str, Any]) -> None:

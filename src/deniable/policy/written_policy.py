@@ -23,6 +23,7 @@ _PLAIN_TABLE = (
     *("unit", "neighbors", *_LIMITS, "row_ceiling", "expected_rows", "public"),
     *("malformed", "version"),
 )
+_PATHS = ("unit_column", "unit_path", "unique")  # left out where there are none
 
 
 def write_policy(policy: Policy) -> dict[str, Any]:
@@ -72,6 +73,7 @@ def read_policy(written: Any, *, sources: Mapping[str, Any] | None = None) -> Po
 
 def _write_table(table: Table) -> dict[str, Any]:
     plain = {name: getattr(table, name) for name in _PLAIN_TABLE}
+    plain |= {name: getattr(table, name) for name in _PATHS if getattr(table, name)}
     columns = [_write_column(column) for column in table.columns.values()]
     budget = None if table.budget is None else _write_budget(table.budget)
     return {"name": table.name, **plain, "columns": columns, "budget": budget}
@@ -80,6 +82,7 @@ def _write_table(table: Table) -> dict[str, Any]:
 def _read_table(written: Mapping[str, Any], sources: Mapping[str, Any]) -> Table:
     name, budget = written["name"], written["budget"]
     plain = {key: written[key] for key in _PLAIN_TABLE}
+    plain |= {key: written[key] for key in _PATHS if key in written}
     if plain["unit"] is None:
         plain |= dict.fromkeys(_LIMITS)
     columns = [_read_column(column) for column in written["columns"]]

@@ -56,10 +56,10 @@ SELECT DATE_PART('week', admitted) AS week, COUNT(*) AS n FROM visits GROUP BY w
 SELECT AVG(discharged::DATE - admitted::DATE) AS days FROM visits;
 -- plain: SELECT ward, avg(date_diff('day', admitted, discharged)) FROM visits GROUP BY ward
 SELECT ward, AVG(DATEDIFF(day, admitted, discharged)) AS days FROM visits GROUP BY ward;
--- refused: DATE_DIFF('hour', a, b)
+-- plain: SELECT AVG(DATE_SUB('hour', admitted, discharged)) AS hours FROM visits
+-- about 0.01
 SELECT AVG(TIMESTAMPDIFF(HOUR, admitted, discharged)) AS hours FROM visits;
 SELECT COUNT(*) AS n FROM visits WHERE EPOCH(discharged) - EPOCH(admitted) > 86400;
--- refused: DATE_DIFF('hour', admitted, discharged) > 48
 SELECT COUNT(*) AS n FROM visits WHERE discharged > admitted + INTERVAL 2 DAY;
 SELECT COUNT(*) AS n FROM visits WHERE admitted >= TIMESTAMP '2026-01-31 12:00:00' - INTERVAL '7 days';
 SELECT STRFTIME(admitted, '%Y-%m') AS month, COUNT(*) AS n FROM visits GROUP BY month ORDER BY month;
@@ -75,7 +75,6 @@ SELECT * FROM visits LIMIT 10;
 -- refused: rows cannot be released
 SELECT ward, cost FROM visits;
 SELECT ward, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM visits GROUP BY ward;
--- refused: regular expression
 SELECT COUNT(*) FROM visits WHERE REGEXP_MATCHES(diagnosis, '^a');
 SELECT ward, n, n * 100.0 / SUM(n) OVER () AS share FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) ORDER BY ward;
 WITH g AS (SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM visits GROUP BY ward) SELECT ward, s / n AS mean, s / SUM(s) OVER () AS part FROM g ORDER BY ward;
@@ -94,3 +93,39 @@ SELECT ward, COUNT(*) AS n, (SELECT COUNT(*) FROM visits) AS total FROM visits G
 SELECT ward, n FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) AS g WHERE n > (SELECT AVG(n) FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward)) ORDER BY ward;
 PIVOT (SELECT ward, urgent, COUNT(*) AS n FROM visits GROUP BY ward, urgent) ON urgent USING SUM(n);
 SELECT AVG(cost) AS mean FROM visits WHERE cost < (SELECT AVG(cost) FROM visits WHERE urgent);
+SELECT COUNT(*) AS n FROM visits WHERE discharged > admitted + INTERVAL 48 HOUR;
+SELECT COUNT(*) AS n FROM visits WHERE discharged - admitted > INTERVAL 2 DAY;
+SELECT COUNT(*) AS n FROM visits WHERE discharged - admitted <= INTERVAL '36 hours';
+SELECT ward, COUNT(*) AS n FROM visits WHERE admitted + INTERVAL 1 DAY >= discharged GROUP BY ward;
+SELECT COUNT(*) AS n FROM visits WHERE EPOCH(discharged - admitted) > 86400;
+SELECT COUNT(*) AS n FROM visits WHERE EXTRACT(EPOCH FROM (discharged - admitted)) / 3600 < 24;
+-- plain: SELECT ward, COUNT(*) AS n FROM visits WHERE DATE_SUB('hour', admitted, discharged) >= 24 GROUP BY ward
+SELECT ward, COUNT(*) AS n FROM visits WHERE TIMESTAMPDIFF(HOUR, admitted, discharged) >= 24 GROUP BY ward;
+-- plain: SELECT DATE_SUB('day', admitted, discharged) AS days, COUNT(*) AS n FROM visits WHERE DATE_SUB('day', admitted, discharged) BETWEEN 0 AND 4 GROUP BY 1
+SELECT LEAST(GREATEST(TIMESTAMPDIFF(DAY, admitted, discharged), 0), 5) AS days, COUNT(*) AS n FROM visits WHERE TIMESTAMPDIFF(DAY, admitted, discharged) <= 4 GROUP BY 1;
+SELECT STRFTIME(admitted, '%H') AS hour, COUNT(*) AS n FROM visits GROUP BY 1 ORDER BY 1;
+SELECT COUNT(*) AS n FROM visits WHERE STRFTIME(admitted, '%Y-%m') = '2026-01';
+SELECT COUNT(*) AS n FROM visits WHERE STRFTIME(admitted, '%Y-%m-%d') BETWEEN '2026-01-05' AND '2026-01-20';
+-- plain: SELECT COUNT(*) AS n FROM visits WHERE STRFTIME(admitted, '%Y-%m') IN ('2026-02')
+SELECT COUNT(*) AS n FROM visits WHERE TO_CHAR(admitted, 'YYYY-MM') IN ('2026-02');
+-- plain: SELECT COUNT(*) AS n FROM visits WHERE STRFTIME(admitted, '%Y-%m') = '2026-02'
+SELECT COUNT(*) AS n FROM visits WHERE DATE_FORMAT(admitted, '%Y-%m') = '2026-02';
+SELECT DAYNAME(admitted) AS day, COUNT(*) AS n FROM visits GROUP BY 1 ORDER BY 1;
+SELECT MONTHNAME(admitted) AS month, SUM(cost) AS cost FROM visits GROUP BY 1 ORDER BY 1;
+SELECT WEEKDAY(admitted) AS day, AVG(cost) AS cost FROM visits GROUP BY 1 ORDER BY 1;
+SELECT ward || '-' || diagnosis AS both_of, COUNT(*) AS n FROM visits WHERE diagnosis IS NOT NULL GROUP BY 1 ORDER BY 1;
+SELECT CONCAT(ward, ':', diagnosis) AS label, COUNT(*) AS n FROM visits GROUP BY 1 ORDER BY 1;
+SELECT CONCAT_WS('/', ward, diagnosis) AS label, COUNT(*) AS n FROM visits GROUP BY 1 ORDER BY 1;
+SELECT REPLACE(diagnosis, 'a', 'e') AS d, COUNT(*) AS n FROM visits WHERE diagnosis IS NOT NULL GROUP BY 1 ORDER BY 1;
+-- plain: SELECT COUNT(DISTINCT (ward, diagnosis)) AS n FROM visits WHERE diagnosis IS NOT NULL
+SELECT COUNT(DISTINCT ward, diagnosis) AS n FROM visits;
+SELECT COUNT(DISTINCT (ward, diagnosis)) AS n FROM visits;
+SELECT COUNT(*) AS n FROM visits WHERE REGEXP_MATCHES(diagnosis, '^a');
+SELECT COUNT(*) AS n FROM visits WHERE diagnosis ~ '(flu|burn)';
+SELECT COUNT(*) AS n FROM visits WHERE REGEXP_FULL_MATCH(diagnosis, 'a.*a');
+SELECT COUNT(*) AS n FROM visits WHERE diagnosis SIMILAR TO 'a(sthma|pex)';
+SELECT ward || ': ' || COUNT(*) AS label FROM visits GROUP BY ward ORDER BY ward;
+-- refused: only whole units can be added up
+SELECT AVG(discharged - admitted) AS stay FROM visits;
+-- refused: months have different lengths
+SELECT COUNT(*) AS n FROM visits WHERE admitted + INTERVAL 1 MONTH > discharged;

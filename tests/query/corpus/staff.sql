@@ -79,3 +79,14 @@ SELECT dept, sex, COUNT(*) AS n FROM staff GROUP BY ROLLUP (dept), sex ORDER BY 
 SELECT dept, n FROM (SELECT dept, COUNT(*) AS n FROM staff GROUP BY dept) EXCEPT SELECT dept, n FROM (SELECT dept, COUNT(*) AS n FROM staff GROUP BY dept HAVING dept = 'hr') ORDER BY dept;
 SELECT COUNT(*) AS n FROM staff WHERE salary > (SELECT AVG(salary) FROM staff);
 SELECT dept, COUNT(*) AS n FROM staff WHERE salary > 1.5 * (SELECT AVG(salary) FROM staff WHERE sex = 'f') GROUP BY dept ORDER BY dept;
+-- plain: SELECT CASE WHEN age < 20 THEN 0 WHEN age >= 60 THEN 5 ELSE FLOOR((age - 20) / 10) + 1 END AS band, COUNT(*) AS n FROM staff GROUP BY 1 ORDER BY 1
+SELECT WIDTH_BUCKET(age, 20, 60, 4) AS band, COUNT(*) AS n FROM staff GROUP BY 1 HAVING COUNT(*) > 5 ORDER BY 1;
+-- plain: SELECT SUM(CASE WHEN rating IS NOT NULL THEN 1 ELSE 0 END) AS rated FROM staff
+SELECT SUM(NVL2(rating, 1, 0)) AS rated FROM staff;
+-- plain: SELECT AVG(COALESCE(rating, 0)) AS rating FROM staff
+SELECT AVG(ZEROIFNULL(rating)) AS rating FROM staff;
+-- plain: SELECT IF(salary > 5000, 'high', 'low') AS pay, COUNT(*) AS n FROM staff GROUP BY 1
+SELECT IFF(salary > 5000, 'high', 'low') AS pay, COUNT(*) AS n FROM staff GROUP BY 1;
+-- plain: SELECT COUNT(*) AS n FROM staff WHERE hired >= DATE '2020-01-01'
+SELECT COUNT(*) AS n FROM staff WHERE hired >= TO_DATE('2020-01-01');
+SELECT STRFTIME(hired, '%m') AS month, COUNT(*) AS n FROM staff GROUP BY 1 ORDER BY 1;

@@ -61,7 +61,7 @@ SELECT AVG(gap) FROM (SELECT visitor, seen - LAG(seen) OVER (PARTITION BY visito
 SELECT COUNT(*) FROM hits WHERE seen > NOW() - INTERVAL 1 DAY;
 -- refused: would be released
 SELECT url, COUNT(*) FROM hits;
--- refused: COUNT(DISTINCT
+-- plain: SELECT COUNT(DISTINCT (url, browser)) FROM hits
 SELECT COUNT(DISTINCT url, browser) FROM hits;
 SELECT status, n, n / SUM(n) OVER () AS share FROM (SELECT status, COUNT(*) AS n FROM hits GROUP BY status) ORDER BY status;
 WITH h AS (SELECT DATE_TRUNC('hour', seen) AS h, COUNT(*) AS n FROM hits GROUP BY h) SELECT h, n, n - LAG(n) OVER (ORDER BY h) AS change, n / LAG(n) OVER (ORDER BY h) - 1 AS growth FROM h ORDER BY h;
@@ -77,3 +77,9 @@ SELECT url, n FROM (SELECT url, COUNT(*) AS n FROM hits GROUP BY url) WHERE url 
 SELECT LEFT(url, 5) AS part, SUM(n) AS n FROM (SELECT url, COUNT(*) AS n FROM hits GROUP BY url) GROUP BY 1 ORDER BY 1;
 SELECT STRING_AGG(country, ', ' ORDER BY country) AS countries FROM (SELECT country, COUNT(*) AS n FROM hits GROUP BY country) WHERE n > 10;
 SELECT browser, n, CASE WHEN n >= 0.3 * SUM(n) OVER () THEN 'main' ELSE 'rest' END AS kind FROM (SELECT browser, COUNT(*) AS n FROM hits GROUP BY browser) ORDER BY browser;
+SELECT COUNT(*) AS n FROM hits WHERE REGEXP_MATCHES(url, '^/shop');
+SELECT COUNT(*) AS n FROM hits WHERE url ~ '^/(blog|about)';
+SELECT COUNT(*) AS n FROM hits WHERE NOT REGEXP_MATCHES(url, '/[ab]$');
+SELECT REPLACE(url, '/blog/', 'b:') AS page, COUNT(*) AS n FROM hits GROUP BY 1 ORDER BY 1;
+SELECT country || '/' || browser AS client, COUNT(DISTINCT visitor) AS people FROM hits GROUP BY 1 ORDER BY 1;
+SELECT STRFTIME('%Y-%m-%d %H', seen) AS hour, COUNT(*) AS n FROM hits GROUP BY 1 ORDER BY 1;

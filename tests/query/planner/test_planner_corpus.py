@@ -137,6 +137,31 @@ def make_tables(domain: str) -> dict[str, pa.Table]:
                 }
             )
         }
+    if domain == "shop":
+        return {
+            "customers": pa.table(
+                {"id": np.arange(UNITS), "sex": one_of("f", "m", rows=UNITS)}
+            ),
+            "orders": pa.table(
+                {
+                    "order_id": np.arange(1200),
+                    "customer_id": draw.integers(0, UNITS - 50, 1200),
+                    "channel": one_of("web", "shop", rows=1200),
+                }
+            ),
+            "items": pa.table(
+                {
+                    "item_id": np.arange(ROWS),
+                    "order_id": draw.integers(0, 1200, ROWS),
+                    "kind": one_of("a", "b", "c"),
+                    "price": draw.integers(1, 50, ROWS),
+                    "quantity": draw.integers(1, 4, ROWS),
+                }
+            ),
+            "notes": pa.table(
+                {"item_id": draw.integers(0, ROWS, 700), "stars": draw.integers(1, 6, 700)}
+            ),
+        }
     return {
         "trips": pa.table(
             {
@@ -181,7 +206,18 @@ POLICIES = {
         "minutes = { bounds = [0, 100] }\nkm = { bounds = [0, 20], step = 0.1 }",
     ),
     "zones": ("public = true", ""),
+    "customers": (LIMITS.format("customer") + '\nunit_column = "id"\nunique = ["id"]', ""),
+    "items": (
+        LIMITS.format("customer")
+        + '\nunit_path = "order_id -> orders.order_id"\nunique = ["item_id"]',
+        "price = { bounds = [0, 50] }\nquantity = { bounds = [0, 5] }",
+    ),
+    "notes": (
+        LIMITS.format("customer") + '\nunit_path = "item_id -> items.item_id"',
+        "stars = { bounds = [0, 5] }",
+    ),
 }
+SHOP_ORDERS = LIMITS.format("customer") + '\nunit_column = "customer_id"\nunique = ["order_id"]'
 
 
 @pytest.fixture(scope="module")
@@ -191,6 +227,8 @@ def oracles(tmp_path_factory):
         tables = make_tables(domain)
         limits = {name: POLICIES[name][0] for name in tables}
         columns = {name: POLICIES[name][1] for name in tables}
+        if domain == "shop":
+            limits["orders"], columns["orders"] = SHOP_ORDERS, ""
         opened[domain] = open_oracle(tmp_path_factory.mktemp(domain), tables, columns, limits)
         if domain in ("hospital", "staff"):
             opened[domain].database.execute("CREATE SCHEMA public")

@@ -93,6 +93,11 @@ def _contains(to: ValueWriter, node: exp.Expr) -> TypedSQL:
     return TypedSQL(f"({place} > 0)", "boolean")
 
 
+def _replace(to: ValueWriter, node: exp.Expr) -> TypedSQL:
+    parts = [to.write(node.args[name]).sql for name in ("this", "expression", "replacement")]
+    return TypedSQL(f"REPLACE({', '.join(parts)})", "text")
+
+
 def _ends_with(to: ValueWriter, node: exp.Expr) -> TypedSQL:
     both = [to.write(node.this), to.write(node.expression)]
     return TypedSQL(
@@ -271,6 +276,7 @@ FUNCTIONS: Mapping[type[exp.Expr], WriteNode] = {
     exp.StrPosition: _position,
     exp.Contains: _contains,
     exp.EndsWith: _ends_with,
+    exp.Replace: _replace,
     exp.Exp: _transcendental,
     exp.Ln: _transcendental,
     exp.Sin: _transcendental,

@@ -26,6 +26,12 @@ from deniable.engines.handover.declared_keys import keys_beside
 from deniable.engines.handover.exact_groups import CellCounts, ExactGroups
 from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
+from deniable.engines.handover.unit_columns import (
+    add_unit_columns,
+    not_unique,
+    select_with_unit,
+    tables_to_complete,
+)
 from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
 from deniable.errors import InvalidPolicy
 from deniable.policy import Column, Policy
@@ -70,9 +76,11 @@ class DuckDB(PlanRunner):
         malformed: Mapping[str, Malformed] | None = None,
         declared: Mapping[str, Mapping[str, Column]] | None = None,
         units: Mapping[str, str | None] | None = None,
+        policy: Policy | None = None,
     ) -> None:
         # Frames are read once: a stream cannot be read again after a failure.
         columns, identifying = declared or {}, units or {}
+        self._policy = policy
         super().__init__(
             {
                 name: source
@@ -100,7 +108,8 @@ class DuckDB(PlanRunner):
             memory=policy.memory,
             malformed={name: table.malformed for name, table in tables.items()},
             declared={name: table.columns for name, table in tables.items()},
-            units={name: table.unit for name, table in tables.items()},
+            units={name: table.id_column for name, table in tables.items()},
+            policy=policy,
         )
 
     @classmethod
@@ -143,8 +152,26 @@ class DuckDB(PlanRunner):
         return has_collation(self._connect(), inner, column)
 
     def _columns(self, table: str) -> dict[str, str]:
-        rows = self._connect().execute(f"DESCRIBE {quote_name(table)}").fetchall()
-        return {name: type_name(type_) for name, type_, *_ in rows}
+        return _describe(self._connect(), table)
+
+    def _check_policy(self, policy: Policy) -> None:
+        super()._check_policy(policy)
+        for table in policy.tables.values():
+            for column in table.unique:
+                if self._has_doubles(table.name, column):
+                    raise not_unique(table.name, column)
+
+    def _has_doubles(self, table: str, column: str) -> bool:
+        """Whether several rows have the same value of a column. Only the owner may know."""
+        name, rows = quote_name(column), quote_name(table)
+        doubled = (
+            f"SELECT 1 FROM {rows} WHERE {name} IS NOT NULL GROUP BY {name} HAVING COUNT(*) > 1"
+        )
+        try:
+            with self._spill.private():
+                return bool(self._connect().execute(f"{doubled} LIMIT 1").fetchall())
+        except duckdb.Error:
+            raise unreadable_source(table) from None
 
     def _recover(self) -> None:
         """Closes a database that may be unusable, and deletes what it has spilled."""
@@ -219,6 +246,8 @@ class DuckDB(PlanRunner):
             with _at_source(name):
                 readable += _add_source(connection, name, self._copies.get(name, source), place)
                 _leave_out_long_texts(connection, name, place)
+        if self._policy is not None:
+            _add_units(connection, self._policy)
         connection.execute(f"SET allowed_paths = [{', '.join(map(quote_text, readable))}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -272,6 +301,23 @@ def _add_source(
     check_definition(connection, f"source{place}", files.inner or name)
     _create_view(connection, name, _attached_table(place, files.inner or name))
     return files.paths
+
+
+def _describe(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
+    rows = connection.execute(f"DESCRIBE {quote_name(table)}").fetchall()
+    return {name: type_name(type_) for name, type_, *_ in rows}
+
+
+def _add_units(connection: duckdb.DuckDBPyConnection, policy: Policy) -> None:
+    """Puts views with the unit's column in the place of tables whose sources lack it."""
+    add_unit_columns(policy, {name: _describe(connection, name) for name in policy.tables})
+    for table in tables_to_complete(policy):
+        stored = f"(rows of {table.name})"
+        connection.execute(
+            f"ALTER VIEW {quote_name(table.name)} RENAME TO {quote_name(stored)}"
+        )
+        rows = select_with_unit(table, stored, policy)
+        connection.execute(f"CREATE VIEW {quote_name(table.name)} AS {rows}")
 
 
 def _leave_out_long_texts(connection: duckdb.DuckDBPyConnection, name: str, place: int) -> None:

@@ -21,6 +21,7 @@ from deniable.engines.handover.exact_groups import (
     JointCells,
     to_integers,
 )
+from deniable.engines.handover.unit_columns import refuse_unit_columns
 from deniable.engines.handover.withheld import Withheld
 from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
 from deniable.errors import EngineFailed, InvalidPolicy
@@ -65,14 +66,15 @@ class PlanRunner(ABC):
 
     @classmethod
     def _open_policy(cls, policy: Policy) -> Self:
+        refuse_unit_columns(policy, cls.name)
         return cls({name: table.source for name, table in policy.tables.items()})
 
     def _check_policy(self, policy: Policy) -> None:
         """Refuses what a policy declares about a source if the source does not allow it."""
         for table in policy.tables.values():
-            columns = () if table.unit is None else self.schema(table.name)
+            columns = () if table.id_column is None else self.schema(table.name)
             for column in columns:
-                if column.lower() == str(table.unit).lower():
+                if column.lower() == str(table.id_column).lower():
                     self._check_unit(table.name, column)
 
     def _check_unit(self, table: str, unit: str) -> None:

@@ -24,6 +24,7 @@ _CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Contains: ("contains", ("this", "expression")),
     exp.StrPosition: ("strpos", ("this", "substr")),
     exp.Reverse: ("reverse", ("this",)),
+    exp.Replace: ("replace", ("this", "expression", "replacement")),
     exp.Nullif: ("nullif", ("this", "expression")),
     exp.Mod: ("mod", ("this", "expression")),
     exp.IntDiv: ("quotient", ("this", "expression")),
@@ -49,7 +50,7 @@ _CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
 }
 _BENIGN = {"safe", "typed", "date_part_boundary", "coalesce", "ignore_nulls", "big_int"}
 _TRIMS = {"": "trim", "BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
-_GROWS = (exp.ConcatWs, exp.Pad, exp.Repeat, exp.Replace, exp.Space)
+_GROWS = (exp.ConcatWs, exp.Pad, exp.Repeat, exp.Space)
 _PATTERNS = (
     exp.RegexpLike,
     exp.RegexpReplace,
@@ -117,7 +118,7 @@ def _refuse(node: exp.Expr) -> None:
     if isinstance(node, _GROWS):
         raise InvalidQuery(
             f"{text} is not supported: it makes text longer, and repeated use could fill the "
-            "memory. Use the parts themselves: GROUP BY a, b instead of a || b."
+            "memory. Use a || b or CONCAT(a, b)."
         )
     if isinstance(node, _PATTERNS):
         raise InvalidQuery(

@@ -111,11 +111,15 @@ def compare_moved(name: str, left: Expression, right: Expression, written: str) 
     constant = read_constant(right)
     date, seconds = left.arguments
     assert isinstance(seconds, Literal)
-    if constant is None:
-        raise InvalidQuery(
-            f"{written} is not supported: a date that is moved can be compared with a constant "
-            f"only. Compare the difference: DATE_DIFF('hour', {date}, {right}) > 48."
-        )
+    if constant is None:  # a + s > b is b - a < s, in whole seconds
+        length = Fraction(seconds.value or 0)
+        if isinstance(right, Call) and is_moved(right):
+            right, other = right.arguments
+            assert isinstance(other, Literal)
+            length -= Fraction(other.value or 0)
+        negative = Call("negative", (Literal(-length),))
+        span = Call("seconds between", (date, right))
+        return Call(_TURNED[name], (span, Literal(length) if length >= 0 else negative))
     return Call(
         name, (date, _moved_constant(constant, -int(seconds.value or 0), "second", written))
     )

@@ -10,6 +10,7 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery
 from deniable.query.language import sql_aggregates
 from deniable.query.language.function_names import AGGREGATES, FUNCTIONS, unknown_function
+from deniable.query.language.spellings.respell import respell
 from deniable.query.language.sql_calls import (
     argument_of,
     check_places,
@@ -101,6 +102,9 @@ class ExpressionReader:
         >>> str(reader.read(parse_one("SUM(cost + 1) / COUNT(*)", dialect="duckdb")))
         '(SUM((cost + 1)) / COUNT(*))'
         """
+        other = respell(node)
+        if other is not None:
+            return self.read(other)
         kind = type(node)
         comparison = read_comparison(node, self.read)
         if comparison is not None:

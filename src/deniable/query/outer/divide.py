@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.language.parse import parse_tree
+from deniable.query.outer.date_extremes import split_date_extremes
 from deniable.query.outer.format_split import split_formats
 from deniable.query.outer.level_split import LevelSplit, has_levels, split_levels
 from deniable.query.outer.outer_sql import check_outer, make_total, write_outer
@@ -117,7 +118,8 @@ class _Divider:
         try:
             return self.answer(node, scope)
         except InvalidQuery as refusal:
-            for parts in filter(None, (split_formats(node), split_windows(node))):
+            splits = split_formats(node), split_windows(node), split_date_extremes(node)
+            for parts in filter(None, splits):
                 inner, outer = parts
                 try:
                     answer = self.answer(inner, scope)

@@ -58,6 +58,8 @@ def _read(node: exp.Expr) -> tuple[exp.Expr, str] | None:
     """The date and the format of a call that writes a date as text, if the format is known."""
     if isinstance(node, exp.TimeToStr | exp.ToChar):
         value, written = node.this, node.args.get("format")
+        if isinstance(value, exp.Literal):  # STRFTIME('%Y-%m', d)
+            value, written = written, value
     elif isinstance(node, exp.Anonymous) and node.name.upper() == "DATE_FORMAT":
         value, written = (*node.expressions, None, None)[:2]
     else:

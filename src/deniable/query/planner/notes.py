@@ -46,6 +46,12 @@ def note_names(question: Question, resolved: Question, policy: Policy) -> tuple[
         for name in dict.fromkeys(tables)
         if "." in name and name.lower() not in known
     ]
+    read = {name.rpartition(".")[2].lower() for name in tables}
+    notes += [
+        f"Rows of {table.name} whose {table.path.column} leads to no {table.unit} are left out."
+        for table in policy.tables.values()
+        if table.path is not None and table.name.lower() in read
+    ]
     for old, new in zip(question.outputs, resolved.outputs, strict=True):
         if old.name != new.name:
             notes.append(f"Two columns are called {old.name}: the later one is {new.name}.")

@@ -73,7 +73,7 @@ def output_node(expression: Expression, draft: Draft) -> Node:
     arguments = tuple(output_node(argument, draft) for argument in expression.arguments)
     if expression.name in _COMPARISONS:
         arguments = _read_dates(arguments, draft)
-    if expression.name == "concat":
+    if expression.name in _JOINS:
         arguments = tuple(
             _as_text(node, part, draft)
             for node, part in zip(arguments, expression.arguments, strict=True)

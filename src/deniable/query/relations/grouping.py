@@ -155,14 +155,21 @@ def group_view(
     """
     scope = view.scope
     unit = next((key.name for key in keys if key.expression == view.unit), None)
-    if view.private and unit is None:
+    # Rows with the same key of a path belong to one unit, so these groups are groups of it.
+    links = tuple(
+        (key.name, link)
+        for key in keys
+        for name, link in scope.origin.keys
+        if key.expression == ColumnRef(name)
+    )
+    if view.private and unit is None and not links:
         raise _not_by_the_unit(view)
     columns = {key.name: declare_column(key.name, key.expression, scope) for key in keys}
     for aggregate in aggregates:
         name = _name(aggregate, columns)
         columns[name] = column_from_range(name, _aggregate_range(aggregate, view))
-    single = view.private and len({key.expression for key in keys}) == 1
-    origin = replace(scope.origin, one_row_per_unit=single)
+    single = unit is not None and len({key.expression for key in keys}) == 1
+    origin = replace(scope.origin, one_row_per_unit=single, keys=links)
     private = view.private
     table = Table(
         scope.table.name,

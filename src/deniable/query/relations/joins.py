@@ -19,6 +19,7 @@ from deniable.policy import Table
 from deniable.query.language.expressions import conjunction, conjuncts, walk
 from deniable.query.language.syntax_tree import Call, ColumnRef, Expression
 from deniable.query.relations.join_limits import limit_rows, most_joined
+from deniable.query.relations.path_keys import JoinKeys
 from deniable.query.relations.row_origin import RowOrigin, hidden_name
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import Sql, double, named, try_cast
@@ -154,21 +155,24 @@ def join_views(
     )
     both = left.private and right.private
     units = _unit_places(left, 0, names), _unit_places(right, first, names)
+    keys = JoinKeys.of(left, right, names)
     pairs = [condition for condition in conditions if both and _equates_units(condition, units)]
-    if both and not pairs:
+    if both and not pairs and not keys.equated(conditions):
         raise _not_on_the_unit(left, right)
     rest = tuple(condition for condition in conditions if condition not in pairs)
     unit = units[1] if kind == "right" or not left.private else units[0]
     if both and kind == "full":
         unit = []  # in some rows the left column holds it, in others the right one
-    if both and kind == "inner":
-        outputs = _with_one_unit(outputs, units)
+    held = [*units[0], *units[1]] if both and kind == "inner" else unit
+    outputs = _with_one_unit(outputs, held)
     for a, b in using if kind != "full" else ():
         place = a if kind == "right" else first + b
         hidden = replace(outputs[place], hidden=True)
         outputs = (*outputs[:place], hidden, *outputs[place + 1 :])
-    most = None if unique or not both else most_joined(left, right)
+    once = unique or not both or keys.meets_one_row(conditions)
+    most = None if once else most_joined(left, right)
     origin = _joined_origin(left, right, both=both, unique=unique, most=most)
+    origin = replace(origin, keys=keys.all)
     table = _joined_table(left, right, origin, columns, unit[0] if unit else None)
     source = JoinedRows(left, right, kind, table, rest, by_unit=both, most=most)
     return RelationView(Scope(table, source, origin), outputs)
@@ -191,13 +195,12 @@ def _side_by_side(
     return columns, tuple(outputs)
 
 
-def _with_one_unit(
-    columns: tuple[ViewColumn, ...], units: tuple[list[str], list[str]]
-) -> tuple[ViewColumn, ...]:
-    """An inner join makes both units equal, so the left one is used for both."""
+def _with_one_unit(columns: tuple[ViewColumn, ...], units: list[str]) -> tuple[ViewColumn, ...]:
+    """Columns that all hold the unit are the first of them. After an inner join, those of both
+    sides do."""
     return tuple(
-        replace(column, expression=ColumnRef(units[0][0]))
-        if isinstance(column.expression, ColumnRef) and column.expression.name in units[1]
+        replace(column, expression=ColumnRef(units[0]))
+        if isinstance(column.expression, ColumnRef) and column.expression.name in units
         else column
         for column in columns
     )

@@ -5,7 +5,8 @@ from typing import TypeVar
 
 from deniable.errors import InvalidQuery
 from deniable.exact.suggestions import declaration
-from deniable.query.language.syntax_tree import Call, ColumnRef, Expression
+from deniable.query.language.syntax_tree import Call, ColumnRef, Expression, Literal
+from deniable.query.relations.value_ranges import ValueRange
 
 _Part = TypeVar("_Part")
 
@@ -51,6 +52,47 @@ def check_case(call: Call, found: Sequence[str | None]) -> None:
         )
 
 
+JOINING = frozenset(["joined", "concat"])  # these put texts together
+
+
+def check_joined(call: Call, integers: Sequence[bool], found: Sequence[ValueRange]) -> None:
+    """Refuses what has no text of its own: dates, truth values, and numbers with a point."""
+    for part, integer, values in zip(call.arguments, integers, found, strict=True):
+        if values.kind not in ("text", None) and not (values.kind == "number" and integer):
+            raise InvalidQuery(
+                f"{part} is {values.kind}, and {call} puts texts and integers together. Write "
+                f"CAST({part} AS TEXT), or of a date EXTRACT(year FROM {part})."
+            )
+
+
+def check_replaced(call: Call) -> None:
+    """Refuses REPLACE by a longer text: repeated use could fill the memory."""
+    old, new = (
+        str(part.value) if isinstance(part, Literal) and isinstance(part.value, str) else None
+        for part in call.arguments[1:]
+    )
+    if not old or new is None or len(new.encode()) > len(old.encode()):
+        raise InvalidQuery(
+            f"{call} could make text longer, and repeated use could fill the memory. The "
+            "second and the third argument must be constants, and the third not longer than "
+            "the second, as in REPLACE(x, '-', '')."
+        )
+
+
+def flatten(call: Call) -> list[Expression]:
+    """The texts that a chain of `||` puts together."""
+    parts: list[Expression] = []
+    for part in call.arguments:
+        same = isinstance(part, Call) and part.name == call.name
+        parts += flatten(part) if same and isinstance(part, Call) else [part]
+    return parts
+
+
+def as_text(part: Expression, values: ValueRange) -> Expression:
+    """A part of a text: a number is written as one."""
+    return Call("cast text", (part,)) if values.kind == "number" else part
+
+
 def not_in_rows(call: Call) -> str:
     """Why a function of released values is not one of rows."""
     if call.name == "moved":
@@ -60,15 +102,17 @@ def not_in_rows(call: Call) -> str:
             f"calendar. Use {date} itself, or compare it with a constant: {date} + INTERVAL 1 "
             "DAY > DATE '2026-01-31'."
         )
-    return (
-        f"{call} is not supported in rows: it makes text longer, and repeated use could fill "
-        "the memory. Use the parts themselves: GROUP BY a, b, and a || b in SELECT."
-    )
+    return f"{call} is not supported in rows. docs/sql.md lists the functions of rows."
 
 
 def not_a_number(argument: Expression, kind: str | None) -> str:
     """Why an argument cannot be added up."""
     hint = "COUNT it, or ask for its most frequent values with MODE or TOP_K."
+    if kind == "date":
+        hint = (
+            f"Ask for the first or last day, MIN(DATE({argument})) or MAX(DATE({argument})), "
+            f"or about a number, such as EXTRACT(hour FROM {argument})."
+        )
     if kind == "text" and isinstance(argument, ColumnRef):
         hint += (
             "\n  All columns of a CSV file are text unless declared. If it holds numbers, "

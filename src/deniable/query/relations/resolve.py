@@ -1,11 +1,12 @@
 """Relations looked up in a policy: names are resolved, and queries that mix units refused."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from deniable.errors import InvalidQuery
 from deniable.exact.suggestions import pluralize, suggest
 from deniable.policy import Policy, Table
+from deniable.policy.unit_paths import path_tables
 from deniable.query.language.expressions import aggregates_in, check_sizes
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import (
@@ -67,7 +68,15 @@ class Resolver:
 
     def _resolve_table(self, ref: TableRef) -> RelationView:
         table = self.find_table(ref.name)
-        return RelationView.of_scope(_table_scope(table), ref.alias or table.name)
+        along = path_tables(table, self.policy.tables)
+        view = RelationView.of_scope(_table_scope(table, along), ref.alias or table.name)
+        columns = tuple(
+            replace(column, expression=ColumnRef(str(table.unit)))
+            if column.name == table.unit_column
+            else column
+            for column in view.columns
+        )
+        return replace(view, columns=columns)
 
     def find_table(self, name: str) -> Table:
         """The table of that name, in upper or lower case. The schema in front of a name counts
@@ -228,7 +237,8 @@ def _common_names(left: RelationView, right: RelationView) -> list[str]:
     return list(names)
 
 
-def _table_scope(table: Table) -> Scope:
+def _table_scope(table: Table, along: Sequence[Table]) -> Scope:
+    """The rows of a table. The tables `along` the path to its unit are read, too."""
     if table.public:
         return Scope(table, None, RowOrigin(public=(table.name,)))
     unit = None if table.unit is None else table.columns.get(table.unit)
@@ -238,9 +248,21 @@ def _table_scope(table: Table) -> Scope:
     elif unit is not None and unit.kind == "text":
         kind = "text"
     limits = table.max_groups_per_unit, table.max_rows_per_unit_per_group
-    return Scope(
-        table, None, RowOrigin((table.name,), (), (), table.unit, kind, False, *limits)
-    )
+    tables, single = tuple(one.name for one in along), table.id_column in table.unique
+    origin = RowOrigin(tables, (), (), table.unit, kind, single, *limits)
+    if single:
+        table = replace(table, max_groups_per_unit=1, max_rows_per_unit_per_group=1)
+    return Scope(table, None, replace(origin, keys=_path_keys(table, along)))
+
+
+def _path_keys(table: Table, along: Sequence[Table]) -> tuple[tuple[str, str], ...]:
+    """The columns of a table that hold keys of paths, and which keys."""
+    keys = [(name, f"{table.name}.{name}".lower()) for name in table.unique]
+    if table.path is not None:
+        spelt = {name.lower(): name for name in table.columns}
+        column = spelt[table.path.column.lower()]
+        keys.append((column, f"{along[1].name}.{table.path.key}".lower()))
+    return tuple(keys)
 
 
 def _rewrite_selection(query: Selection, rewrite: Rewrite) -> Selection:

@@ -33,6 +33,9 @@ class RowOrigin:
     max_groups_per_unit: int = 1
     max_rows_per_unit_per_group: int = 1
     most_joined: int | None = None  # rows of one unit that each side of a join keeps
+    # Columns that hold a key of a path to the unit, and which: rows with the same value of the
+    # same key belong to the same unit.
+    keys: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def combine(cls, parts: "Sequence[RowOrigin]", *, one_row_per_unit: bool) -> "RowOrigin":

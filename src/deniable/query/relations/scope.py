@@ -16,9 +16,14 @@ from deniable.query.relations import value_ranges
 from deniable.query.relations.basic_functions import ANY, Function
 from deniable.query.relations.function_table import FUNCTIONS
 from deniable.query.relations.kind_checks import (
+    JOINING,
+    as_text,
     case_parts,
     check_case,
+    check_joined,
     check_kinds,
+    check_replaced,
+    flatten,
     no_limit,
     not_a_number,
     not_in_rows,
@@ -185,6 +190,10 @@ class Scope:
         check_kinds(call, function.kind, [argument.kind for argument in ranges])
         if call.name == "case":
             check_case(call, [argument.kind for argument in ranges])
+        if call.name == "replace":
+            check_replaced(call)
+        if call.name in JOINING:
+            check_joined(call, list(map(self.is_integer, call.arguments)), ranges)
         if call.name == "cast text" and ranges[0].kind == "date":
             # DuckDB 2.0 fails on timestamps out of range, which a row could hold.
             raise InvalidQuery(
@@ -230,6 +239,9 @@ class Scope:
         if isinstance(expression, ColumnRef):
             return exp.column(self.alias(expression.name))
         assert isinstance(expression, Call)
+        if expression.name in JOINING:
+            parts = [as_text(one, self.value_range(one)) for one in flatten(expression)]
+            return FUNCTIONS[expression.name].sql([self._sql(part) for part in parts])
         arguments = [self._sql(argument) for argument in expression.arguments]
         if expression.name == "cast text":
             if self.is_integer(expression.arguments[0]):

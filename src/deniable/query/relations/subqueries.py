@@ -187,9 +187,17 @@ class _SubqueryJoin:
         if not inner.private:
             return
         unit = self.view.unit
+        links: dict[Expression, str] = {
+            ColumnRef(name): link for name, link in inner.scope.origin.keys
+        }
+        own: dict[Expression, str] = {
+            ColumnRef(name): link for name, link in self.view.scope.origin.keys
+        }
         for key, other in zip(keys, outer, strict=True):
-            is_unit = unit is not None and key == inner.unit
-            if is_unit and self.view.resolve(other) == unit:
+            side = self.view.resolve(other)
+            if unit is not None and key == inner.unit and side == unit:
+                return
+            if key in links and own.get(side) == links[key]:  # the same key, so the same unit
                 return
         name, table = inner.scope.origin.unit, inner.scope.table.name
         if name is not None and not self.view.private:

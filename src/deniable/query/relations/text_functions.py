@@ -1,4 +1,5 @@
-"""Functions of text. None makes text longer, so none can fill the memory."""
+"""Functions of text. None makes a long text longer, so none can fill the memory: what is put
+together from parts is NULL if it is long."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -7,11 +8,13 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.relations.basic_functions import Function
-from deniable.query.relations.sql_nodes import Sql, try_cast
+from deniable.query.relations.sql_nodes import Sql, case, try_cast
 from deniable.query.relations.value_ranges import ValueRange
 
 _LAST_PLACE = 10**6  # in a text
 _MOST_PARTS = 1000
+_MOST_JOINED = 20  # parts of one text
+LONGEST_JOINED = 16_384  # characters of a text that is put together
 
 
 def _call(name: str, *arguments: Sql) -> Sql:
@@ -85,6 +88,32 @@ def _split_function() -> Function:
     return Function(3, 3, ("text", "text", "number"), value_range, sql)
 
 
+def join_texts(parts: list[Sql], *, skip_nulls: bool) -> Sql:
+    """Texts put together: CONCAT skips those that are NULL, a || b is NULL then. A part is
+    written twice, so a chain must come here as one list."""
+    if len(parts) > _MOST_JOINED:
+        raise InvalidQuery(f"At most {_MOST_JOINED} texts can be put together in rows.")
+    if skip_nulls:
+        parts = [_call("COALESCE", part, exp.Literal.string("")) for part in parts]
+    length: Sql = _call("LENGTH", parts[0].copy())
+    joined = parts[0]
+    for part in parts[1:]:
+        length = exp.Add(this=length, expression=_call("LENGTH", part.copy()))
+        joined = exp.DPipe(this=joined, expression=part, safe=True)
+    short = exp.LTE(this=length, expression=exp.Literal.number(LONGEST_JOINED))
+    return case(short, joined)
+
+
+def _join_function(least: int, *, skip_nulls: bool) -> Function:
+    return Function(
+        least,
+        _MOST_JOINED,
+        None,
+        lambda a: ValueRange("text"),
+        lambda a: join_texts(a, skip_nulls=skip_nulls),
+    )
+
+
 def _like(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
     return lambda a: exp.paren(kind(this=a[0], expression=a[1]), copy=False)
 
@@ -107,5 +136,14 @@ TEXTS: dict[str, Function] = {
     "like escape": _escape_function(exp.Like),
     "ilike escape": _escape_function(exp.ILike),
     "split part": _split_function(),
+    "replace": Function(
+        3,
+        3,
+        "text",
+        lambda a: ValueRange("text"),
+        lambda a: exp.Replace(this=a[0], expression=a[1], replacement=a[2]),
+    ),
+    "joined": _join_function(2, skip_nulls=False),
+    "concat": _join_function(1, skip_nulls=True),
     "ilike": Function(2, 2, "text", lambda a: ValueRange("boolean"), _like(exp.ILike)),
 }

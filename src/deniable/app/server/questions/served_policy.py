@@ -14,6 +14,7 @@ from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.ledger.beginning import load_with_ledger
 from deniable.ledger.durable_ledger import open_ledger
 from deniable.policy import Policy
+from deniable.policy.unit_paths import path_tables
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
 from deniable.release.session.owner_log import log_path, log_to
@@ -94,7 +95,9 @@ class ServedPolicy:
         tables = [
             table
             for table in policy.tables.values()
-            if person.may_read(self.name, [table.name])
+            if person.may_read(
+                self.name, [one.name for one in path_tables(table, policy.tables)]
+            )
         ]
         units = {(table.unit or "").lower() for table in tables}
         if not tables:
