@@ -12,6 +12,7 @@ reach no engine. An interval states the error of the noise and of sampling, apar
 AVG(sick) of A less that of B: 0... from noise, ... from sampling; 0... in all, at 95 %; p ...
 """
 
+from deniable.infer.anova import anova_test
 from deniable.infer.comparisons import all_pairs, difference, odds_ratio, ratio, trend
 from deniable.infer.experiments import Experiment, Looks, Power, Report
 from deniable.infer.inferred import Inferred, plot
@@ -21,6 +22,7 @@ from deniable.infer.proportion_tests import proportion_test, proportions_test
 from deniable.infer.rank_tests import rank_test
 from deniable.infer.significance import Significance
 from deniable.infer.table_tests import fit_test, independence_test
+from deniable.infer.weighted_means import weighted
 
 __all__ = [
     "Experiment",
@@ -31,6 +33,7 @@ __all__ = [
     "Report",
     "Significance",
     "all_pairs",
+    "anova_test",
     "difference",
     "equivalence_test",
     "fit_test",
@@ -43,4 +46,5 @@ __all__ = [
     "ratio",
     "t_test",
     "trend",
+    "weighted",
 ]

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
@@ -12,6 +12,7 @@ from deniable.exact.suggestions import suggest
 from deniable.policy.budget import Budget
 from deniable.policy.column import Column, DeclaredKind, kind_of_type
 from deniable.policy.names import compared_name
+from deniable.policy.sample import Sample
 from deniable.policy.source_addresses import is_untyped, public_address
 from deniable.privacy.neighbors import Neighbors, neighboring
 
@@ -36,6 +37,7 @@ class Table:
     `version` is the owner's label of the data. A question that is repeated on the same version
     of the same source gets the same answer, at no further cost. A frame has no address, so its
     answers are repeated only for this very object, and not for another with the same name.
+    `sample` says how the rows were drawn from a population; only `population()` uses it.
 
     >>> visits = Table(
     ...     "visits", unit="patient", max_groups_per_unit=4, max_rows_per_unit_per_group=10
@@ -57,6 +59,7 @@ class Table:
     columns: Mapping[str, Column]
     budget: Budget | None
     version: str
+    sample: Sample | None = field(default=None)
     address: str = field(init=False, repr=False, compare=False)  # of the source; no secrets
 
     def __init__(
@@ -75,6 +78,7 @@ class Table:
         columns: Mapping[str, Column] | None = None,
         budget: Budget | None = None,
         version: str = "",
+        sample: Sample | Mapping[str, Any] | None = None,
     ) -> None:
         limits = {
             "max_groups_per_unit": max_groups_per_unit,
@@ -97,6 +101,7 @@ class Table:
             "columns": MappingProxyType(_check_names(name, dict(columns or {}))),
             "budget": budget,
             "version": version,
+            "sample": Sample.read(sample, unit, columns or {}),
             "address": _find_address(source),
         }
         for key, value in values.items():
@@ -159,28 +164,14 @@ class Table:
         if unit is not None:
             _check_unit_type(self.name, unit, schema[unit])
         declared = {name.lower(): column for name, column in self.columns.items()}
-        completed = Table(
-            self.name,
-            self.source,
-            unit=unit,
-            neighbors=self.neighbors,
-            max_groups_per_unit=self.max_groups_per_unit if self.unit is not None else None,
-            max_rows_per_unit_per_group=self.max_rows_per_unit_per_group
-            if self.unit is not None
-            else None,
-            row_ceiling=self.row_ceiling,
-            expected_rows=self.expected_rows,
-            public=self.public,
-            malformed=self.malformed,
-            columns={
-                name: declared.get(name.lower(), Column(name)).with_type(
-                    name, type_, untyped=is_untyped(self.source)
-                )
-                for name, type_ in schema.items()
-            },
-            budget=self.budget,
-            version=self.version,
-        )
+        untyped = is_untyped(self.source)
+        columns = {
+            name: declared.get(name.lower(), Column(name)).with_type(
+                name, type_, untyped=untyped
+            )
+            for name, type_ in schema.items()
+        }
+        completed = replace(self, unit=unit, columns=columns)
         object.__setattr__(completed, "address", self.address)
         return completed
 
@@ -193,7 +184,7 @@ _LIMITS = (
     "row_ceiling",
     "expected_rows",
 )
-_REST = ("public", "malformed", "budget", "version")
+_REST = ("public", "malformed", "budget", "version", "sample")
 
 
 def _check_declared(properties: Mapping[str, Any], limits: Mapping[str, Any]) -> None:
