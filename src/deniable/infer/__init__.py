@@ -15,7 +15,7 @@ AVG(sick) of A less that of B: 0... from noise, ... from sampling; 0... in all, 
 from deniable.infer.anova import anova_test
 from deniable.infer.comparisons import all_pairs, difference, odds_ratio, ratio, trend
 from deniable.infer.experiments import Experiment, Looks, Power, Report
-from deniable.infer.inferred import Inferred, plot
+from deniable.infer.inferred import Inferred, plot, plot_differences
 from deniable.infer.mean_tests import equivalence_test, t_test
 from deniable.infer.population import Population
 from deniable.infer.proportion_tests import proportion_test, proportions_test
@@ -40,6 +40,7 @@ __all__ = [
     "independence_test",
     "odds_ratio",
     "plot",
+    "plot_differences",
     "proportion_test",
     "proportions_test",
     "rank_test",
