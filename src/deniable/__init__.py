@@ -265,6 +265,10 @@ bind("Plan.explain", lambda: import_module("deniable.query.planner.explain").exp
 bind("Release.plot", lambda: import_module("deniable.figures.releases").bars)
 bind("Release.population", lambda: import_module("deniable.infer.population").infer_population)
 bind("infer.plot", lambda: import_module("deniable.figures.inferences").intervals)
+bind(
+    "infer.plot_differences",
+    lambda: import_module("deniable.figures.inferences").differences,
+)
 bind("TableCopy.plot", lambda: import_module("deniable.figures.copies").errors)
 bind("Session.copy", lambda: import_module("deniable.synth.copies.copy_run").release_copy)
 bind("WatchedSteps.plot", lambda: import_module("deniable.figures.streams").watched)

@@ -32,6 +32,24 @@ def test_no_difference_is_marked_if_it_is_near():
     assert len(far.lines) == 1
 
 
+def test_differences_that_may_be_nothing_are_grey():
+    (axes,) = inferences.differences(FOUND).axes
+    unclear, _, clear, noise = axes.collections
+    assert ends(clear) == [FOUND[0].interval]
+    assert ends(noise) == [FOUND[0].noise]
+    assert ends(unclear) == [FOUND[1].interval]
+    assert axes.lines[0].get_xdata() == [0.0, 0.0]
+    assert axes.get_xlabel() == "difference"
+    ratio = Inferred("x of A over that of B", 1.2, (1.1, 1.3), (1.15, 1.25), None, 0.95)
+    (axes,) = inferences.differences([ratio]).axes
+    assert axes.lines[0].get_xdata() == [1.0, 1.0]
+
+
+def test_examples_are_drawn():
+    for figure in (inferences.example_intervals(), inferences.example_differences()):
+        assert len(figure.axes) == 1
+
+
 def test_nothing_cannot_be_drawn():
     with pytest.raises(InvalidParameter, match="nothing to draw"):
         infer.plot([])

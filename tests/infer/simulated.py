@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from deniable.infer.group_means import GroupMeans, NoisePart
+from deniable.infer.group_means import GroupMeans, NoisePart, UnitMoments
 from deniable.infer.mean_intervals import combine_ends, population_ends
 from deniable.infer.readings import GroupAmounts
 from deniable.mechanisms import Laplace
@@ -68,3 +68,64 @@ def wrong_differences(first, second, level):
     )
     pairs = (combine_ends([1, -1], *row) for row in zip(values, lows, highs, strict=True))
     return np.array([low > 0 or high < 0 for low, high in pairs])
+
+
+def released_clusters(rng, *, kinds, units, most, epsilon, releases, moments=True):
+    """Means over the rows of `units` sampled persons with up to `most` rows each.
+
+    `kinds` are (chance, sum of a person's values between 0 and 1, number of rows). With
+    `moments` the sums of squares over persons are released too; otherwise rows are taken as
+    they come, and `cluster` says how many a person may have.
+    """
+    chance, y, n = (np.array(column, dtype=float) for column in zip(*kinds, strict=True))
+    people = rng.multinomial(units, chance, releases)
+    parts = 7 if moments else 1
+
+    def noisy(amounts, most_of_one, share):
+        rate = epsilon * share / parts / most_of_one
+        drawn = people @ amounts + laplace(rng, rate, releases)
+        return drawn, Laplace(
+            epsilon=Fraction(str(epsilon)) * share / parts, sensitivity=most_of_one
+        ).noise()
+
+    zero, one = Fraction(0), Fraction(1)
+    if not moments:
+        having, noise = noisy(y, most, 1)
+        others, _ = noisy(n - y, most, 1)
+        both = (NoisePart(noise, one, one), NoisePart(noise, zero, one))
+        return GroupMeans(
+            tuple(range(releases)), having, having + others, both, "mean", cluster=float(most)
+        )
+    above, of_sum = noisy(y, most, 2)
+    below, of_rows = noisy(n, most, 2)
+    squares, noises = zip(
+        *(noisy(product, most**2, 1) for product in (y * y, y * n, n * n)), strict=True
+    )
+    return GroupMeans(
+        tuple(range(releases)),
+        above,
+        below,
+        (NoisePart(of_sum, one, zero), NoisePart(of_rows, zero, one)),
+        "mean",
+        cluster=float(most),
+        moments=UnitMoments(squares, tuple(((noise, 1.0),) for noise in noises)),
+    )
+
+
+def true_mean(kinds):
+    """The population's mean over rows, for `released_clusters`."""
+    chance, y, n = (np.array(column, dtype=float) for column in zip(*kinds, strict=True))
+    return float(chance @ y / (chance @ n))
+
+
+def equal_rows(most, share):
+    """Persons with 1 to `most` rows; all rows of one person are equal."""
+    return [
+        (p / most, value * rows, rows)
+        for rows in range(1, most + 1)
+        for value, p in ((1, share), (0, 1 - share))
+    ]
+
+
+# P-values above this are not looked into further: whether a test rejects at 5 % is then clear.
+ENOUGH = 0.08

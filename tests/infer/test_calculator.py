@@ -4,7 +4,7 @@ import pytest
 import deniable as dp
 from deniable.errors import InvalidParameter
 from deniable.infer.calculator import OPERATIONS, calculate, number_columns
-from deniable.infer.readings import all_groups
+from deniable.infer.readings import groups_of
 
 TEXT = "SELECT ward, COUNT(cost) AS n, SUM(cost) AS s, AVG(cost) AS m FROM visits GROUP BY ward"
 
@@ -23,7 +23,7 @@ def release():
 
 
 def test_it_offers_groups_and_numbers(release):
-    assert all_groups(release) == ("A", "B", "C")
+    assert groups_of(release) == ("A", "B", "C")
     assert number_columns(release) == ("n", "s", "m")
 
 

@@ -35,7 +35,7 @@ def shares():
 
 DESIGNS = [
     (units, epsilon, share)
-    for units in ((50, 50), (50, 1000), (5_000, 5_000))
+    for units in ((50, 50), (50, 1000), (50_000, 5_000))
     for epsilon in (0.1, 1, 5)
     for share in (0.02, 0.4)
 ]

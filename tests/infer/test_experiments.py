@@ -58,7 +58,6 @@ def test_several_looks_need_a_reservation():
 @pytest.mark.parametrize(
     ("options", "wanted", "message"),
     [
-        ({"max_rows_per_unit_per_group": 3}, {}, "One id may have 3 rows"),
         ({"arms": ("a",)}, {}, "Declare two or more keys of arm"),
         ({}, {"control": "c"}, "no group 'c'"),
     ],
@@ -111,3 +110,40 @@ def test_more_units_are_needed_with_noise():
         trial.power(baseline=0.99, effect=0.05, units=10)
     with pytest.raises(InvalidParameter, match="`looks` must be a whole number"):
         protect().experiment("shop", arm="arm", outcome="bought", epsilon=1, looks=0)
+
+
+def test_a_unit_in_two_arms_is_left_out_by_its_own_rows():
+    """Units 0 to 999 are in a, 1000 to 1999 in b, 2000 to 2999 in both, 3000 without an arm."""
+    people = [*range(3000), *range(2000, 3000), 3000]
+    arms = ["a"] * 1000 + ["b"] * 1000 + ["a"] * 1000 + ["b"] * 1000 + [None]
+    rows = pa.table({"id": people, "arm": arms, "bought": [1] * 1000 + [0] * 1000 + [1] * 2001})
+    for limits in ({}, {"max_groups_per_unit": 2, "max_rows_per_unit_per_group": 3}):
+        shop = dp.protect(
+            rows,
+            name="shop",
+            unit="id",
+            bounds={"bought": (0, 1)},
+            keys={"arm": ["a", "b"]},
+            epsilon=50,
+            **limits,
+        )
+        trial = shop.experiment("shop", arm="arm", outcome="bought", epsilon=20)
+        counted = trial.run().release.answer.table["n"].to_pylist()
+        assert counted == pytest.approx([1000, 1000], abs=5)
+
+
+def test_of_each_unit_the_mean_outcome_counts_once():
+    people = [*range(1000), *[0] * 500]
+    rows = pa.table({"id": people, "arm": ["a", "b"] * 500 + ["a"] * 500, "bought": [1] * 1500})
+    shop = dp.protect(
+        rows,
+        name="shop",
+        unit="id",
+        bounds={"bought": (0, 1)},
+        keys={"arm": ["a", "b"]},
+        max_rows_per_unit_per_group=600,
+        epsilon=50,
+    )
+    release = shop.experiment("shop", arm="arm", outcome="bought", epsilon=20).run().release
+    assert release.answer.table["n"].to_pylist() == pytest.approx([500, 500], abs=5)
+    assert release.plan.max_rows_per_unit_per_group == 1

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 from statistics import NormalDist
 
@@ -33,6 +34,23 @@ def test_shares_of_the_population_are_covered(units, epsilon, share, size):
     found = released_shares(rng, units=units, share=share, epsilon=epsilon, releases=releases)
     missed = 1 - covers(found, np.full(releases, share), LEVEL).mean()
     assert at_most(missed, releases)
+
+
+@pytest.mark.parametrize("typical", [12, 40])
+def test_groups_that_a_threshold_shows_are_covered(typical, size):
+    """Only groups whose noisy number of persons is 15 or more are shown. The noise of their
+    counts is another, so it says nothing about that."""
+    releases = size(small=4_000, full=40_000, what="simulated groups")
+    rng = np.random.default_rng(typical)
+    people = rng.poisson(typical, releases)
+    shown = people + laplace(rng, 1, releases) >= 15
+    having = rng.binomial(people, 0.3)
+    above = (having + laplace(rng, 1, releases)).astype(float)[shown]
+    others = (people - having + laplace(rng, 1, releases)).astype(float)[shown]
+    bare = released_shares(rng, units=1, share=0.3, epsilon=1, releases=above.size)
+    found = replace(bare, above=above, below=above + others)
+    missed = 1 - covers(found, np.full(above.size, 0.3), LEVEL).mean()
+    assert at_most(missed, above.size)
 
 
 def test_noise_alone_or_sampling_alone_cover_too_little(size):

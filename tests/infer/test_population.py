@@ -7,8 +7,6 @@ import pytest
 import deniable as dp
 from deniable.errors import InvalidParameter
 from deniable.infer.mean_intervals import covers
-from deniable.infer.population import projected_ends
-from deniable.mechanisms import Laplace
 from tests.infer.simulated import at_most, laplace, released_shares
 
 LEVEL = Fraction(19, 20)
@@ -35,7 +33,8 @@ def test_shares_of_the_population_with_both_errors():
     assert found["B"].low == pytest.approx(0, abs=1e-6)
     assert found["A"].high - found["A"].low == pytest.approx(0.063, abs=0.004)
     assert str(found).splitlines()[-1] == (
-        "Target: the population, of which the rows are independent draws."
+        "Target: the population, of which the ids are independent draws; values are cut as "
+        "declared, and one id counts with up to 1 row in 1 group."
     )
     table = found.to_arrow()
     assert table["value"].to_pylist() == [one.value for one in found]
@@ -58,7 +57,7 @@ def test_counts_need_the_fraction():
     release = protect().sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=5)
     with pytest.raises(InvalidParameter, match="need the sampling fraction"):
         release.population()
-    with pytest.raises(InvalidParameter, match="need the sampling fraction"):
+    with pytest.raises(InvalidParameter, match="needs the sampling fraction"):
         release.population("n")
     found = release.population(fraction=0.1)["A"]
     assert found.low < 10_000 < found.high
@@ -67,16 +66,44 @@ def test_counts_need_the_fraction():
         release.population(fraction=2)
 
 
-def test_sums_and_several_rows_are_refused_in_words():
-    text = "SELECT ward, SUM(sick) AS s FROM visits GROUP BY ward"
-    with pytest.raises(InvalidParameter, match="Ask for AVG and COUNT"):
-        protect().sql(text, epsilon=1).population(fraction=0.5)
-    visits = protect(max_rows_per_unit_per_group=2)
-    with pytest.raises(InvalidParameter, match="One id may have 2 rows"):
-        visits.sql(SHARES, epsilon=1).population()
-    text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
-    with pytest.raises(InvalidParameter, match="One id may have 2 rows"):
-        visits.sql(text, epsilon=1).population(fraction=0.5)
+def test_several_rows_of_a_person_count_as_if_they_were_equal():
+    one, two = (
+        protect(max_rows_per_unit_per_group=rows).sql(SHARES, epsilon=20).population()["A"]
+        for rows in (1, 2)
+    )
+    assert two.high - two.low == pytest.approx(2**0.5 * (one.high - one.low), rel=0.1)
+    assert "One unit may have 2 rows here" in two.notes[0]
+    counts = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    one, two = (
+        protect(max_rows_per_unit_per_group=rows)
+        .sql(counts, epsilon=20)
+        .population(fraction=0.5)["A"]
+        for rows in (1, 2)
+    )
+    assert two.high - two.low == pytest.approx(2**0.5 * (one.high - one.low), rel=0.1)
+
+
+def test_strata_of_the_policy_have_fractions_of_their_own():
+    strata = {"by": "ward", "fraction": {"A": 0.75, "B": 0.1}}
+    declared = protect(sample=strata).sql(SHARES, epsilon=20).population()
+    given = protect().sql(SHARES, epsilon=20).population(fraction={"A": 0.75, "B": 0.1})
+    for ward in "AB":
+        assert declared[ward].high - declared[ward].low == pytest.approx(
+            given[ward].high - given[ward].low, rel=0.05
+        )
+    assert "in strata of ward" in declared["A"].target
+    text = "SELECT COUNT(sick) AS n, AVG(sick) AS s FROM visits"
+    with pytest.raises(InvalidParameter, match="Group by ward"):
+        protect(sample=strata).sql(text, epsilon=1).population()
+
+
+def test_the_printed_answer_says_what_was_asked_for_the_population():
+    text = "SELECT ward, AVG(sick) AS s FROM visits GROUP BY ward FOR POPULATION"
+    release = protect().sql(text, epsilon=5)
+    assert release.for_population
+    assert str(release).endswith(str(release.population()))
+    assert "AVG(sick) of A" in str(release)
+    assert not protect().sql(SHARES, epsilon=5).for_population
 
 
 def test_the_finite_population_is_covered(size):
@@ -93,14 +120,3 @@ def test_the_finite_population_is_covered(size):
     covered = covers(found, np.full(releases, 0.3), LEVEL).mean()
     assert at_most(1 - covered, releases)
     assert covered < 0.99
-
-
-@pytest.mark.parametrize(("people", "share", "epsilon"), [(40, 0.2, 0.5), (5000, 0.1, 0.1)])
-def test_projected_counts_are_covered(people, share, epsilon, size):
-    releases = size(small=2_000, full=10_000, what="simulated counts")
-    rng = np.random.default_rng(people)
-    counts = rng.binomial(people, share, releases) + laplace(rng, epsilon, releases)
-    noise = Laplace(epsilon=Fraction(str(epsilon))).margin()
-    ends = [projected_ends(float(count), noise, share, LEVEL) for count in counts]
-    missed = np.mean([not low <= people <= high for low, high in ends])
-    assert at_most(missed, releases)

@@ -9,9 +9,9 @@ from scipy.stats import binom
 import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
-from deniable.infer.proportion_tests import binomial_p, two_shares_p
+from deniable.infer.proportion_tests import binomial_p, released_rows_p, two_shares_p
 from deniable.mechanisms import Laplace
-from tests.infer.simulated import at_most, released_shares
+from tests.infer.simulated import ENOUGH, at_most, released_shares
 
 
 def most_powerful(rows, null, other, epsilon, level):
@@ -74,19 +74,46 @@ def test_several_noises_are_added_up():
     assert found == pytest.approx((draws >= 27).mean(), abs=0.002)
 
 
-DESIGNS = [(60, 0.1, 0.05), (60, 2, 0.05), (600, 0.1, 0.4), (600, 0.5, 0.02), (5000, 1, 0.3)]
+DESIGNS = [  # the second group has that part of the first one's units
+    (50, 0.1, 0.05, 2),
+    (50, 5, 0.3, 2),
+    (600, 0.1, 0.4, 1),
+    (600, 0.5, 0.02, 10),
+    (600, 5, 0.02, 10),
+    (5000, 1, 0.3, 2),
+    (50_000, 0.1, 0.002, 10),
+    (50_000, 5, 0.3, 1),
+]
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize(("units", "epsilon", "share"), DESIGNS)
-def test_equal_shares_are_seldom_told_apart(units, epsilon, share, size):
-    releases = size(small=50, full=1_000, what="simulated pairs of shares")
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize(("units", "epsilon", "share", "part"), DESIGNS)
+def test_equal_shares_are_seldom_told_apart(units, epsilon, share, part, size):
+    releases = size(small=50, full=10_000, what="simulated pairs of shares")
     rng = np.random.default_rng(units)
     groups = [
         released_shares(rng, units=many, share=share, epsilon=epsilon, releases=releases)
-        for many in (units, units // 2)
+        for many in (units, units // part)
     ]
-    wrong = [two_shares_p(groups[0].at(i), groups[1].at(i))[1] <= 0.05 for i in range(releases)]
+    wrong = [
+        two_shares_p(groups[0].at(i), groups[1].at(i), enough=ENOUGH)[1] <= 0.05
+        for i in range(releases)
+    ]
+    assert at_most(np.mean(wrong), releases)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+@pytest.mark.parametrize(("units", "epsilon", "share"), [(50, 0.1, 0.3), (5000, 1, 0.01)])
+def test_a_right_share_is_seldom_rejected(units, epsilon, share, alternative, size):
+    """With a released number of rows."""
+    releases = size(small=40, full=10_000, what="simulated shares")
+    rng = np.random.default_rng(units)
+    found = released_shares(rng, units=units, share=share, epsilon=epsilon, releases=releases)
+    wrong = [
+        released_rows_p(found.at(i), Fraction(str(share)), alternative, enough=ENOUGH)[1]
+        <= 0.05
+        for i in range(releases)
+    ]
     assert at_most(np.mean(wrong), releases)
 
 

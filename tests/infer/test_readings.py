@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
+from deniable import infer
 from deniable.errors import InvalidParameter
 from deniable.infer.group_means import GroupMeans
 from deniable.infer.readings import GroupAmounts, group_columns, read
@@ -117,8 +118,24 @@ def test_several_rows_of_a_person_are_no_independent_draws():
     text = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS s FROM visits GROUP BY ward"
     release = visits.sql(text, epsilon=5)
     with pytest.raises(InvalidParameter, match="One id may have 3 rows"):
-        read(release, None, None)
-    assert read(release, None, None, sampling=False).groups == ("A", "B")
+        infer.proportions_test(release, "A", "B")
+    with pytest.raises(InvalidParameter, match="One id may have 3 rows"):
+        infer.anova_test(release)
+    means = read(release, None, None)
+    assert (means.cluster, means.shared) == (3, False)
+
+
+def test_a_ratio_without_limits_needs_its_squares():
+    """It was once taken for a share, and cut to 1."""
+    rows = pa.table({"id": range(1000), "cost": [10.0, 20.0] * 500})
+    visits = dp.protect(rows, name="visits", unit="id", bounds={"cost": (0, 50)}, epsilon=100)
+    text = "SELECT SUM(cost) / COUNT(*) AS m, COUNT(*) AS n FROM visits"
+    with pytest.raises(InvalidParameter, match="ratio without public limits"):
+        visits.sql(text, epsilon=20).population("m")
+    (found,) = visits.sql(
+        "SELECT SUM(cost) / COUNT(*) AS m FROM visits FOR POPULATION", epsilon=20
+    ).population()
+    assert found.low < 15 < found.high < 17
 
 
 def test_only_releases_are_read():

@@ -7,28 +7,32 @@ import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
 from deniable.infer.table_tests import fit_p, independence_p
-from tests.infer.simulated import at_most, noisy_counts
+from tests.infer.simulated import ENOUGH, at_most, noisy_counts
 
 EVEN, UNEVEN = ([0.5, 0.5], [0.5, 0.5]), ([0.9, 0.1], [0.97, 0.03])
 WIDE = ([0.4, 0.35, 0.25], [0.6, 0.3, 0.1])
 DESIGNS = [
-    (60, 0.5, EVEN),
+    (50, 0.5, EVEN),
+    (50, 5, EVEN),
     (500, 0.1, UNEVEN),
     (500, 2, EVEN),
     (500, 0.5, WIDE),
     (9000, 0.1, EVEN),
+    (50_000, 0.1, UNEVEN),
+    (50_000, 5, WIDE),
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("units", "epsilon", "margins"), DESIGNS)
 def test_independent_keys_seldom_seem_dependent(units, epsilon, margins, size):
-    releases = size(small=40, full=1_000, what="simulated tables")
+    releases = size(small=40, full=10_000, what="simulated tables")
     rng = np.random.default_rng(units)
     cells, wrong = np.outer(*margins), 0
     for _ in range(releases):
         counts = noisy_counts(rng, rng.multinomial(units, cells.ravel()), epsilon)
-        wrong += independence_p(counts.values.reshape(cells.shape), counts)[1] <= 0.05
+        table = counts.values.reshape(cells.shape)
+        wrong += independence_p(table, counts, enough=ENOUGH)[1] <= 0.05
     assert at_most(wrong / releases, releases)
 
 
@@ -52,15 +56,18 @@ def test_a_clear_dependence_is_found_and_little_noise_changes_little():
     assert p == pytest.approx(chi2.sf(statistic, 1), abs=0.015)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1])
-def test_right_shares_fit(epsilon, size):
-    releases = size(small=60, full=2_000, what="simulated tables")
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(
+    ("units", "epsilon"), [(400, 0.1), (400, 1), (50, 1), (50, 5), (50_000, 0.1), (50_000, 5)]
+)
+def test_right_shares_fit(units, epsilon, size):
+    releases = size(small=60, full=10_000, what="simulated fits")
     rng = np.random.default_rng(3)
     shares = np.array([0.6, 0.3, 0.08, 0.02])
     wrong = 0
     for _ in range(releases):
-        counts = noisy_counts(rng, rng.multinomial(400, shares), epsilon)
-        wrong += fit_p(counts, shares)[1] <= 0.05
+        counts = noisy_counts(rng, rng.multinomial(units, shares), epsilon)
+        wrong += fit_p(counts, shares, enough=ENOUGH)[1] <= 0.05
     assert at_most(wrong / releases, releases)
 
 

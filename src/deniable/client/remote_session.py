@@ -9,6 +9,7 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from deniable.client.remote_ledger import RemoteLedger, read_remaining, refuse_runs
@@ -93,7 +94,8 @@ class RemoteSession(Session):
         self._check(plan)
         request = _request_of(self, plan) | {"fresh": fresh}
         outcome = _await_outcome(self._calls, request, question_id)
-        return _hand_over(plan, *self._records.read_kept(plan, outcome["record"]), outcome)
+        found = _hand_over(plan, *self._records.read_kept(plan, outcome["record"]), outcome)
+        return replace(found, sample=self._records.sample_of(plan))
 
     def release_all(
         self, plans: Sequence[Plan], *, delta: Number | None = None

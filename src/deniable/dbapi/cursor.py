@@ -84,6 +84,8 @@ class Cursor:
             if "epsilon" in price or split_within_clause(question)[1] is not None:
                 self.release = session.sql(question, **price)
                 table = interval_table(self.release.answer, self.release.units)
+                if self.release.for_population:
+                    table = self.release.population().to_arrow()
             else:
                 table = pa.table({"explanation": explain_preview(session, question)})
         self._table = table

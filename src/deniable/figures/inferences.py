@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from deniable.errors import InvalidParameter
 from deniable.figures.canvas import COLOURS, QUIET, canvas
-from deniable.infer.inferred import Inferred
+from deniable.infer.inferred import Ends, Inferred
 
 
 def intervals(results: Iterable[Inferred]) -> Figure:
@@ -16,25 +17,86 @@ def intervals(results: Iterable[Inferred]) -> Figure:
     >>> figure = intervals([share])
     """
     drawn = list(results)
-    if not drawn:
-        raise InvalidParameter("There is nothing to draw: give at least one result.")
-    levels = sorted({f"{100 * found.confidence:.4g} %" for found in drawn})
-    title = f"Noise alone, and noise with sampling ({', '.join(levels)})"
-    size = (6.4, 1.5 + 0.32 * len(drawn))
-    figure, axes = canvas(title, x="value", y="", size=size)
-    places = list(range(len(drawn)))
+    figure, axes = _lines(drawn, "Noise alone, and noise with sampling", "value")
+    _draw(axes, drawn, COLOURS[0])
     whole = [found.interval for found in drawn]
-    noise = [found.noise for found in drawn]
-    values = [found.value for found in drawn]
-    lows, highs = zip(*whole, strict=True)
-    axes.hlines(places, lows, highs, color=COLOURS[5], linewidth=2, label="in all")
-    lows, highs = zip(*noise, strict=True)
-    axes.hlines(places, lows, highs, color=COLOURS[0], linewidth=6, label="from noise")
-    axes.plot(values, places, "o", color="#000000", markersize=4)
     if min(min(pair) for pair in whole) < 0 < max(max(pair) for pair in whole):
         axes.axvline(0, color=QUIET, linewidth=0.8)
-    axes.set_yticks(places, [found.what for found in drawn])
-    axes.set_ylim(len(drawn) - 0.5, -0.5)
-    axes.grid(visible=False, axis="y")
     figure.legend(loc="outside lower right", ncols=2)
     return figure
+
+
+def differences(results: Iterable[Inferred]) -> Figure:
+    """Differences (or ratios) with the line of no difference: those whose interval crosses it
+    are grey, because they may be nothing.
+
+    >>> pair = Inferred("A less B", 0.2, (0.1, 0.3), (0.15, 0.25), (0.12, 0.28), 0.95)
+    >>> figure = differences([pair])
+    """
+    drawn = list(results)
+    ratios = any(" over " in found.what for found in drawn)
+    null = 1.0 if ratios else 0.0
+    title = "Which differences are more than noise and chance"
+    figure, axes = _lines(drawn, title, "ratio" if ratios else "difference")
+    axes.axvline(null, color="#000000", linewidth=0.9, linestyle="--", label="no difference")
+    clear = [found for found in drawn if not found.low <= null <= found.high]
+    _draw(axes, drawn, QUIET, only=[found for found in drawn if found not in clear])
+    _draw(axes, drawn, COLOURS[0], only=clear)
+    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    figure.legend(handles.values(), handles.keys(), loc="outside lower right", ncols=3)
+    return figure
+
+
+def _lines(drawn: list[Inferred], title: str, x: str) -> tuple[Figure, Axes]:
+    """Axes with a line for each number."""
+    if not drawn:
+        raise InvalidParameter("There is nothing to draw: give at least one result.")
+    levels = ", ".join(sorted({f"{100 * found.confidence:.4g} %" for found in drawn}))
+    size = (6.4, 1.5 + 0.32 * len(drawn))
+    figure, axes = canvas(f"{title} ({levels})", x=x, y="", size=size)
+    axes.set_yticks(list(range(len(drawn))), [found.what for found in drawn])
+    axes.set_ylim(len(drawn) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+    return figure, axes
+
+
+def _draw(
+    axes: Axes, drawn: list[Inferred], colour: str, only: list[Inferred] | None = None
+) -> None:
+    """The two intervals and the value of each number; at most those in `only`."""
+    shown = [(i, f) for i, f in enumerate(drawn) if only is None or f in only]
+    if not shown:
+        return
+    places = [place for place, _ in shown]
+    whole: list[Ends] = [found.interval for _, found in shown]
+    noise: list[Ends] = [found.noise for _, found in shown]
+    soft = COLOURS[5] if colour == COLOURS[0] else "#BBBBBB"
+    names = ("in all", "from noise") if colour == COLOURS[0] else ("_", "_")
+    for pairs, shade, width, name in ((whole, soft, 2, names[0]), (noise, colour, 6, names[1])):
+        lows, highs = zip(*pairs, strict=True)
+        axes.hlines(places, lows, highs, color=shade, linewidth=width, label=name)
+    axes.plot([found.value for _, found in shown], places, "o", color="#000000", markersize=4)
+
+
+def example_intervals() -> Figure:
+    """Shares of five wards, as `population()` gives them."""
+    return intervals(_EXAMPLE)
+
+
+def example_differences() -> Figure:
+    """All pairs of three wards."""
+    return differences(_PAIRS)
+
+
+_EXAMPLE = [
+    Inferred("share of A", 0.412, (0.388, 0.437), (0.405, 0.419), (0.389, 0.436), 0.95),
+    Inferred("share of B", 0.356, (0.318, 0.396), (0.341, 0.371), (0.320, 0.393), 0.95),
+    Inferred("share of C", 0.290, (0.221, 0.368), (0.252, 0.329), (0.231, 0.355), 0.95),
+    Inferred("share of D", 0.447, (0.339, 0.559), (0.372, 0.524), (0.366, 0.530), 0.95),
+    Inferred("share of E", 0.380, (0.367, 0.393), (0.378, 0.382), (0.368, 0.392), 0.95),
+]
+_PAIRS = [
+    Inferred("A less B", 0.056, (0.002, 0.109), (0.040, 0.072), (0.005, 0.106), 0.95),
+    Inferred("A less C", 0.122, (0.037, 0.200), (0.084, 0.161), (0.046, 0.190), 0.95),
+    Inferred("B less C", 0.066, (-0.026, 0.155), (0.025, 0.107), (-0.016, 0.143), 0.95),
+]

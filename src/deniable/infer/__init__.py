@@ -12,9 +12,10 @@ reach no engine. An interval states the error of the noise and of sampling, apar
 AVG(sick) of A less that of B: 0... from noise, ... from sampling; 0... in all, at 95 %; p ...
 """
 
+from deniable.infer.anova import anova_test
 from deniable.infer.comparisons import all_pairs, difference, odds_ratio, ratio, trend
 from deniable.infer.experiments import Experiment, Looks, Power, Report
-from deniable.infer.inferred import Inferred, plot
+from deniable.infer.inferred import Inferred, plot, plot_differences
 from deniable.infer.mean_tests import equivalence_test, t_test
 from deniable.infer.population import Population
 from deniable.infer.proportion_tests import proportion_test, proportions_test
@@ -22,6 +23,7 @@ from deniable.infer.rank_tests import rank_test
 from deniable.infer.significance import Significance
 from deniable.infer.sums import share, total
 from deniable.infer.table_tests import fit_test, independence_test
+from deniable.infer.weighted_means import weighted
 
 __all__ = [
     "Experiment",
@@ -32,12 +34,14 @@ __all__ = [
     "Report",
     "Significance",
     "all_pairs",
+    "anova_test",
     "difference",
     "equivalence_test",
     "fit_test",
     "independence_test",
     "odds_ratio",
     "plot",
+    "plot_differences",
     "proportion_test",
     "proportions_test",
     "rank_test",
@@ -46,4 +50,5 @@ __all__ = [
     "t_test",
     "total",
     "trend",
+    "weighted",
 ]

@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,11 @@ from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, confidence_level
 from deniable.infer.group_means import GroupMeans, Key, find_group
 from deniable.infer.inferred import POPULATION, THESE_ROWS, Ends, Inferred
+from deniable.infer.local_shares import LocalShares
 from deniable.infer.mean_intervals import (
+    EndsOf,
     combine_ends,
+    contrast_ends,
     noise_ends,
     population_ends,
     sampling_ends,
@@ -39,7 +42,7 @@ LADDER = tuple(Fraction(1, k) for k in (2, 5, 10, 20, 50, 100, 200, 1000, 10000)
 
 
 def difference(
-    release: Release,
+    release: Release | Mapping[Key, Any],
     first: Key,
     second: Key,
     *,
@@ -61,13 +64,21 @@ def difference(
     >>> found = dp.infer.difference(visits.sql(question, epsilon=1), "A", "B")
     >>> found.low < 0.5 < found.high, found.p_value < 0.05
     (True, True)
+
+    Groups of a survey, whose answers were randomized by the respondents, are given by their
+    design and the numbers of no and yes:
+
+    >>> coins = dp.RandomizedResponse(odds=3)
+    >>> asked = {"A": (coins, (600, 400)), "B": (coins, (700, 300))}
+    >>> round(dp.infer.difference(asked, "A", "B").value, 2)
+    0.2
     """
-    read_as = read(release, value, rows, sampling=sampling)
+    read_as = read(release, value, rows)
     return contrast(read_as, {first: 1, second: -1}, sampling=sampling, confidence=confidence)
 
 
 def ratio(
-    release: Release,
+    release: Release | Mapping[Key, Any],
     first: Key,
     second: Key,
     *,
@@ -88,7 +99,7 @@ def ratio(
     (4, True)
     """
     level = confidence_level(confidence)
-    found = read(release, value, rows, sampling=sampling)
+    found = read(release, value, rows)
     if isinstance(found, GroupAmounts):
         return _ratio_of_amounts(found, first, second, level)
     if found.low < 0:
@@ -101,7 +112,7 @@ def ratio(
 
 
 def odds_ratio(
-    release: Release,
+    release: Release | Mapping[Key, Any],
     first: Key,
     second: Key,
     *,
@@ -122,7 +133,7 @@ def odds_ratio(
     True
     """
     level = confidence_level(confidence)
-    found = read(release, value, rows, sampling=sampling)
+    found = read(release, value, rows)
     if isinstance(found, GroupAmounts) or (found.low, found.high) != (0.0, 1.0):
         raise InvalidParameter(
             "Odds need a share between 0 and 1. Name a count and the count that it is a part "
@@ -133,7 +144,7 @@ def odds_ratio(
 
 
 def all_pairs(
-    release: Release,
+    release: Release | Mapping[Key, Any],
     *,
     value: str | None = None,
     rows: str | None = None,
@@ -148,7 +159,7 @@ def all_pairs(
     """
     if correction not in ("bonferroni", "none"):
         raise InvalidParameter(f'correction is "bonferroni" or "none"; got {correction!r}.')
-    found = read(release, value, rows, sampling=sampling)
+    found = read(release, value, rows)
     pairs = list(itertools.combinations(found.groups, 2))
     times = len(pairs) if correction == "bonferroni" else 1
     each = 1 - (1 - confidence_level(confidence)) / max(times, 1)
@@ -159,7 +170,7 @@ def all_pairs(
 
 
 def trend(
-    release: Release,
+    release: Release | Mapping[Key, Any],
     *,
     scores: Sequence[float] | None = None,
     value: str | None = None,
@@ -172,7 +183,7 @@ def trend(
     `scores` says where each group lies; without it their keys, if these are numbers, or 0, 1,
     2, ... Every group has the same weight.
     """
-    found = read(release, value, rows, sampling=sampling)
+    found = read(release, value, rows)
     places = np.asarray(_scores(found.groups) if scores is None else scores, dtype=np.float64)
     if places.shape != (len(found.groups),) or np.ptp(places) == 0:
         raise InvalidParameter(
@@ -186,7 +197,7 @@ def trend(
 
 
 def contrast(
-    found: GroupMeans | GroupAmounts,
+    found: GroupMeans | GroupAmounts | LocalShares,
     weights: Mapping[Key, float],
     *,
     sampling: bool = True,
@@ -204,10 +215,8 @@ def contrast(
     parts = [found.at(place) for place in places]
     values = np.concatenate([part.values for part in parts])
 
-    def ends(of: Callable[[GroupMeans, Fraction], tuple[Floats, Floats]], at: Fraction) -> Ends:
-        both = [of(part, at) for part in parts]
-        low, high = (np.concatenate([pair[i] for pair in both]) for i in (0, 1))
-        return combine_ends(factors, values, low, high)
+    def ends(of: EndsOf, at: Fraction) -> Ends:
+        return contrast_ends(parts, factors, of, at)
 
     whole = population_ends if sampling else noise_ends
     return Inferred(
@@ -223,15 +232,27 @@ def contrast(
     )
 
 
-def variance_notes(found: GroupMeans) -> tuple[str, ...]:
-    """What would make the intervals shorter."""
-    if found.variance is not None or (found.low, found.high) == (0.0, 1.0):
+def variance_notes(found: GroupMeans | LocalShares) -> tuple[str, ...]:
+    """What is assumed about rows of one unit, and what would make the intervals shorter."""
+    notes: list[str] = []
+    if isinstance(found, LocalShares):
         return ()
-    inner = found.what.removeprefix("AVG(").removesuffix(")")
-    return (
-        f"The variance was not released, so the public range {found.low:g} to {found.high:g} "
-        f"bounds it. STDDEV({inner}) beside {found.what} makes the interval shorter.",
-    )
+    if found.cluster > 1 and found.moments is None:
+        notes.append(
+            f"One unit may have {found.cluster:g} rows here, and they may be alike: sampling "
+            f"errors are those of {found.cluster:g} equal rows. FOR POPULATION at the end of "
+            "the question measures how alike they are."
+        )
+    if found.variance is not None or found.moments is not None:
+        return tuple(notes)
+    if (found.low, found.high) != (0.0, 1.0):
+        inner = found.what.removeprefix("AVG(").removesuffix(")")
+        notes.append(
+            f"The variance was not released, so the public range {found.low:g} to "
+            f"{found.high:g} bounds it. STDDEV({inner}) beside {found.what} makes the interval "
+            "shorter."
+        )
+    return tuple(notes)
 
 
 def _ladder_p(ends: Callable[[Fraction], Ends], null: float, pairs: int = 1) -> float:
@@ -279,7 +300,7 @@ def _ratio_of_amounts(
 
 
 def _on_scale(
-    found: GroupMeans,
+    found: GroupMeans | LocalShares,
     first: Key,
     second: Key,
     name: str,
@@ -291,10 +312,11 @@ def _on_scale(
     parts = [found.at(find_group(found.groups, key)) for key in (first, second)]
     values = np.concatenate([part.values for part in parts])
 
-    def ends(of: Callable[[GroupMeans, Fraction], tuple[Floats, Floats]], at: Fraction) -> Ends:
-        both = [of(part, at) for part in parts]
+    def ends(of: EndsOf, at: Fraction) -> Ends:
+        shared = found.shared and of is not noise_ends
+        both = [of(part, 1 - (1 - at) / 2 if shared else at) for part in parts]
         low, high = (scale(np.concatenate([pair[i] for pair in both])) for i in (0, 1))
-        return _combine_logarithms(scale(values), low, high)
+        return _combine_logarithms(scale(values), low, high, shared=shared)
 
     whole = population_ends if sampling else noise_ends
     with np.errstate(all="ignore"):
@@ -312,7 +334,7 @@ def _on_scale(
     )
 
 
-def _combine_logarithms(values: Floats, low: Floats, high: Floats) -> Ends:
+def _combine_logarithms(values: Floats, low: Floats, high: Floats, *, shared: bool) -> Ends:
     """The ends of exp(first - second). A number at the edge of its range, whose logarithm is
     infinite, counts as the nearer end of its interval that is not."""
     finite = np.isfinite(values)
@@ -320,7 +342,7 @@ def _combine_logarithms(values: Floats, low: Floats, high: Floats) -> Ends:
     middle = np.where(finite, values, inner)
     if not np.isfinite(middle).all():
         return 0.0, math.inf
-    least, most = combine_ends([1, -1], middle, low, high)
+    least, most = combine_ends([1, -1], middle, low, high, shared=shared)
     return math.exp(least), math.exp(most) if most < 700 else math.inf
 
 

@@ -72,12 +72,27 @@ class Experiment:
 
     @property
     def question(self) -> str:
-        """The question of each look."""
+        """The question of each look. Of each unit its mean outcome counts, once; a unit with
+        rows in two arms is left out, by its own rows."""
         arm, outcome, table = map(_quote, (self.arm, self.outcome, self.table))
+        source, unit = table, self._unit
+        if unit is not None:
+            source = (
+                f"(SELECT {_quote(unit)}, MIN({arm}) AS {arm}, AVG({outcome}) AS {outcome} "
+                f"FROM {table} WHERE {arm} IS NOT NULL GROUP BY {_quote(unit)} "
+                f"HAVING MIN({arm}) = MAX({arm}))"
+            )
         return (
-            f"SELECT {arm}, COUNT({outcome}) AS n, AVG({outcome}) AS mean FROM {table} "
+            f"SELECT {arm}, COUNT({outcome}) AS n, AVG({outcome}) AS mean FROM {source} "
             f"GROUP BY {arm}"
         )
+
+    @property
+    def _unit(self) -> str | None:
+        """The column that identifies a unit; None if each row is one."""
+        tables = {name.lower(): table for name, table in self.session.policy.tables.items()}
+        table = tables.get(self.table.lower())
+        return None if table is None else table.unit
 
     @property
     def each_epsilon(self) -> Fraction:

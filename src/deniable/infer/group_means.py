@@ -65,6 +65,49 @@ class Variances:
 
 
 @dataclass(frozen=True, slots=True)
+class UnitMoments:
+    """Noisy sums over the units of Y * Y, Y * N and N * N, in each group: Y is the sum of a
+    unit's values and N the number of its rows, or the sum of its weights.
+
+    Units are independent draws, so the sum of (Y - r N)**2 estimates how much Y - r N varies
+    over samples, whatever the rows of one unit have in common.
+    """
+
+    sums: tuple[Floats, Floats, Floats]
+    noises: tuple[tuple[tuple[Noise, float], ...], ...]  # of each sum, with weights
+
+    def most(self, r: Floats, chance: Fraction) -> Floats:
+        """Upper limits of the sum of (Y - r N)**2, which fail with at most this chance.
+
+        >>> from deniable.mechanisms import Laplace
+        >>> noise = ((Laplace(epsilon=1).noise(), 1.0),)
+        >>> found = UnitMoments(
+        ...     (np.array([90.0]), np.array([50.0]), np.array([40.0])), (noise,) * 3
+        ... )
+        >>> found.most(np.array([1.0]), Fraction(1, 1000)).round()
+        array([46.])
+        """
+        variance, fourth, step = (np.zeros_like(r) for _ in range(3))
+        found = np.zeros_like(r)
+        for number, noises, factor in zip(
+            self.sums, self.noises, (np.ones_like(r), -2 * r, r * r), strict=True
+        ):
+            found = found + factor * number
+            for noise, weight in noises:
+                spread, cumulant = moments(noise)
+                size = np.abs(factor * weight)
+                variance, fourth = variance + size**2 * spread, fourth + size**4 * cumulant
+                step = np.maximum(step, size)
+        margin = spread_quantile(variance, fourth, 1 - 2 * chance) + _LATTICE_STEP * step
+        return np.asarray(np.maximum(found, 0.0) + margin)
+
+    def at(self, place: int) -> "UnitMoments":
+        """Those of one group."""
+        first, second, third = (number[place : place + 1] for number in self.sums)
+        return replace(self, sums=(first, second, third))
+
+
+@dataclass(frozen=True, slots=True)
 class GroupMeans:
     """The mean of a bounded value in each group, as it was released.
 
@@ -85,13 +128,16 @@ class GroupMeans:
     high: float = 1.0
     variance: Variances | None = None  # of one row's value
     sampled: float = 0.0  # the share of the population that was sampled
+    cluster: float = 1.0  # the most that one unit adds to the number of rows of a group
+    moments: UnitMoments | None = None
+    shared: bool = False  # whether one unit may have rows in several groups
 
     @property
     def values(self) -> Floats:
         """The noisy means, cut to the public limits; the middle if nothing is known."""
         with np.errstate(all="ignore"):
             ratio = self.above / self.below
-        middle = (self.low + self.high) / 2
+        middle = (self.low + self.high) / 2 if math.isfinite(self.high - self.low) else 0.0
         return np.where(self.below > 0, np.clip(ratio, self.low, self.high), middle)
 
     def row_limits(self, chance: Fraction) -> tuple[Floats, Floats]:
@@ -110,11 +156,8 @@ class GroupMeans:
             above=self.above[place : place + 1],
             below=self.below[place : place + 1],
             variance=None if self.variance is None else self.variance.at(place),
+            moments=None if self.moments is None else self.moments.at(place),
         )
-
-    def place_of(self, group: Key) -> int:
-        """The place of a group by its key; a tuple if there are several keys."""
-        return find_group(self.groups, group)
 
     def noise_quantile(self, r: Floats, confidence: Fraction) -> Floats:
         """How far the noise may move (noisy sum) - r * (noisy number of rows)."""

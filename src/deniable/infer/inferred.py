@@ -60,13 +60,23 @@ class Inferred:
 
 
 def plot(results: Iterable[Inferred]) -> Any:
-    """A picture of intervals: a population's, or those of all pairs.
+    """A picture of intervals, such as a population's.
 
     >>> share = Inferred("share of A", 0.41, (0.38, 0.44), (0.40, 0.42), (0.39, 0.43), 0.95)
     >>> import deniable as dp
     >>> figure = dp.infer.plot([share])
     """
     return implementation("infer.plot")(results)
+
+
+def plot_differences(results: Iterable[Inferred]) -> Any:
+    """A picture of differences or ratios: those that may be nothing are grey.
+
+    >>> pair = Inferred("A less B", 0.2, (0.1, 0.3), (0.15, 0.25), (0.12, 0.28), 0.95)
+    >>> import deniable as dp
+    >>> figure = dp.infer.plot_differences([pair])
+    """
+    return implementation("infer.plot_differences")(results)
 
 
 def describe_p(p: float) -> str:

@@ -13,6 +13,10 @@ within the noise of D, with a chance of 0.1 % to be above it (at 95 % confidence
 is taken from the confidence (Berger and Boos 1994). Without a released variance, a value
 between L and H counts as if it were always L or H. No other value with that mean varies more,
 and its law is binomial, also where the outcome is rare.
+
+A unit with up to m rows is one draw. Whatever its rows have in common, the sum of its (x - r)
+has a square of at most m times the sum of the squares, so the variance is at most m times that
+of independent rows: as if m rows at a time were equal. Unit moments say how much it really is.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,17 +28,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.infer.group_means import GroupMeans
+from deniable.infer.local_shares import LocalShares
 from deniable.query.margins import ratios
 from deniable.query.margins.linear_forms import LinearForm, RatioForm
 
 Floats: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = tuple[Floats, Floats]
+EndsOf: TypeAlias = Callable[[GroupMeans | LocalShares, Fraction], Ends]
 
 _HALVINGS = 32
+_DOUBLINGS = 40
 _UNKNOWN = Fraction(1, 50)  # of 1 - confidence: for the number of rows, and for the variance
 
 
-def population_ends(means: GroupMeans, confidence: Fraction) -> Ends:
+def population_ends(means: GroupMeans | LocalShares, confidence: Fraction) -> Ends:
     """Ends that cover the population's means, noise and sampling together.
 
     >>> from deniable.infer.group_means import NoisePart
@@ -45,6 +52,8 @@ def population_ends(means: GroupMeans, confidence: Fraction) -> Ends:
     >>> [float(end.round(2)[0]) for end in population_ends(ward, Fraction(19, 20))]
     [0.3, 0.51]
     """
+    if isinstance(means, LocalShares):
+        return means.population_ends(confidence)
 
     def holds(r: Floats) -> NDArray[np.bool_]:
         return covers(means, r, confidence)
@@ -55,15 +64,17 @@ def population_ends(means: GroupMeans, confidence: Fraction) -> Ends:
 def covers(means: GroupMeans, r: Floats, confidence: Fraction) -> NDArray[np.bool_]:
     """Whether the interval at this confidence holds the mean r, in each group."""
     chance = (1 - confidence) * _UNKNOWN
-    unknown = chance * (1 if means.variance is None else 2)
+    unknown = chance * (1 if means.variance is None and means.moments is None else 2)
     down, up = _sampling_quantiles(means, r, (1 - confidence - unknown) / 2, chance)
     noise = means.noise_quantile(r, confidence + unknown)
     off = means.above - r * means.below
     return (off <= np.hypot(up, noise)) & (off >= -np.hypot(down, noise))
 
 
-def sampling_ends(means: GroupMeans, confidence: Fraction) -> Ends:
+def sampling_ends(means: GroupMeans | LocalShares, confidence: Fraction) -> Ends:
     """Ends for the sampling error alone, as if the numbers had no noise."""
+    if isinstance(means, LocalShares):
+        return means.sampling_ends(confidence)
     bare = replace(means, above=means.values * means.below, parts=())
 
     def holds(r: Floats) -> NDArray[np.bool_]:
@@ -74,8 +85,10 @@ def sampling_ends(means: GroupMeans, confidence: Fraction) -> Ends:
     return _search(holds, bare)
 
 
-def noise_ends(means: GroupMeans, confidence: Fraction) -> Ends:
+def noise_ends(means: GroupMeans | LocalShares, confidence: Fraction) -> Ends:
     """Ends for the noise alone: what the mean of these very rows may be."""
+    if isinstance(means, LocalShares):
+        return means.noise_ends(confidence)
     names = [f"f{i}" for i in range(len(means.parts))]
     over = {name: part.above for name, part in zip(names, means.parts, strict=True)}
     under = {name: part.below for name, part in zip(names, means.parts, strict=True)}
@@ -101,36 +114,73 @@ def _within_noise(means: GroupMeans, r: Floats, confidence: Fraction) -> NDArray
 
 
 def combine_ends(
-    weights: Sequence[float], values: Floats, low: Floats, high: Floats
+    weights: Sequence[float],
+    values: Floats,
+    low: Floats,
+    high: Floats,
+    *,
+    shared: bool = False,
 ) -> tuple[float, float]:
     """Ends for the sum of weights * values, from the ends of each value.
 
     The distances from the values to their own ends are added in squares (Zou and Donner 2008:
-    the variance is recovered from the interval).
+    the variance is recovered from the interval). If the values may depend on each other in any
+    way (`shared`), they are added as they are.
 
     >>> ends = np.array([0.1, 0.2]), np.array([0.3, 0.6])
     >>> low, high = combine_ends([1, -1], np.array([0.2, 0.4]), *ends)
     >>> round(low, 3), round(high, 3)
     (-0.424, 0.024)
+    >>> low, high = combine_ends([1, -1], np.array([0.2, 0.4]), *ends, shared=True)
+    >>> round(low, 3), round(high, 3)
+    (-0.5, 0.1)
     """
     w = np.asarray(weights, dtype=np.float64)
     middle = float(w @ values)
     down = np.where(w > 0, w * (values - low), w * (values - high))
     up = np.where(w > 0, w * (high - values), w * (low - values))
+    if shared:
+        return middle - float(down.sum()), middle + float(up.sum())
     return middle - float(np.hypot.reduce(down)), middle + float(np.hypot.reduce(up))
+
+
+def contrast_ends(
+    parts: Sequence[GroupMeans | LocalShares],
+    weights: Sequence[float],
+    of: EndsOf,
+    confidence: Fraction,
+) -> tuple[float, float]:
+    """Ends for the sum of weights * means of several groups, by the ends `of` each.
+
+    If a unit may be in several groups, their sampling errors depend on each other. Then each
+    gets its part of the error (Bonferroni), and nothing is assumed about the dependence.
+    """
+    shared = of is not noise_ends and len(parts) > 1 and any(part.shared for part in parts)
+    each = 1 - (1 - confidence) / len(parts) if shared else confidence
+    both = [of(part, each) for part in parts]
+    low, high = (np.concatenate([pair[i] for pair in both]) for i in (0, 1))
+    values = np.concatenate([part.values for part in parts])
+    return combine_ends(weights, values, low, high, shared=shared)
 
 
 def _sampling_quantiles(means: GroupMeans, r: Floats, tail: Fraction, chance: Fraction) -> Ends:
     """How far the sum of (x - r) over the rows may fall, and rise, by sampling."""
     fewest, rows = _row_limits(means, chance)
-    width = means.high - means.low
+    width, most = means.high - means.low, means.cluster
     left = np.sqrt(1 - means.sampled)
-    p = np.clip((r - means.low) / width, 0.0, 1.0)
-    if means.variance is None:
-        down, up = _binomial_quantiles(rows, p, float(tail))
-        return left * width * down, left * width * up
-    variance = np.minimum(means.variance.most(chance), p * (1 - p) * width**2)
-    half = left * _student(tail, fewest) * np.sqrt(rows * variance)
+    if means.variance is None and means.moments is None:
+        p = np.clip((r - means.low) / width, 0.0, 1.0)
+        down, up = _binomial_quantiles(rows / most, p, float(tail))
+        return left * width * most * down, left * width * most * up
+    total = np.full_like(r, np.inf)
+    if np.isfinite(width):
+        p = np.clip((r - means.low) / width, 0.0, 1.0)
+        total = most * rows * p * (1 - p) * width**2
+    if means.variance is not None:
+        total = np.minimum(total, most * rows * means.variance.most(chance))
+    if means.moments is not None:
+        total = np.minimum(total, means.moments.most(r, chance))
+    half = left * _student(tail, fewest / most) * np.sqrt(total)
     return half, half
 
 
@@ -164,8 +214,10 @@ def _search(holds: Callable[[Floats], NDArray[np.bool_]], means: GroupMeans) -> 
     """Both ends of the means that are covered, from the released one outwards."""
     middle = means.values
     ends = []
-    for limit in (means.low, means.high):
+    for side, limit in ((-1.0, means.low), (1.0, means.high)):
         inner, outer = middle.copy(), np.full_like(middle, limit)
+        if not np.isfinite(limit):
+            outer = _reach_out(holds, middle, side)
         whole = holds(outer)
         for _ in range(_HALVINGS):
             between = (inner + outer) / 2
@@ -173,3 +225,14 @@ def _search(holds: Callable[[Floats], NDArray[np.bool_]], means: GroupMeans) -> 
             inner, outer = np.where(inside, between, inner), np.where(inside, outer, between)
         ends.append(np.where(whole | (means.below <= 0), limit, outer))
     return ends[0], ends[1]
+
+
+def _reach_out(
+    holds: Callable[[Floats], NDArray[np.bool_]], middle: Floats, side: float
+) -> Floats:
+    """For means without public limits: numbers that are so far out that they are excluded, if
+    such numbers are found."""
+    distance = np.maximum(np.abs(middle), 1e-9)
+    for _ in range(_DOUBLINGS):
+        distance = np.where(holds(middle + side * distance), 2 * distance, distance)
+    return np.asarray(middle + side * distance)

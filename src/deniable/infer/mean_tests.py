@@ -5,24 +5,24 @@ the least of a ladder of levels at which it does, so it is an upper limit. Equiv
 if the interval at 1 - 2 p lies within the limits: two one-sided tests (Schuirmann 1987).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-
-import numpy as np
+from typing import Any
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.infer.comparisons import LADDER, contrast, variance_notes
-from deniable.infer.group_means import GroupMeans, Key
+from deniable.infer.group_means import GroupMeans, Key, find_group
 from deniable.infer.inferred import Ends
-from deniable.infer.mean_intervals import combine_ends, population_ends
+from deniable.infer.local_shares import LocalShares
+from deniable.infer.mean_intervals import contrast_ends, population_ends
 from deniable.infer.readings import GroupAmounts, read
 from deniable.infer.significance import Significance
 from deniable.release.session.release import Release
 
 
 def t_test(
-    release: Release,
+    release: Release | Mapping[Key, Any],
     first: Key,
     second: Key,
     *,
@@ -51,7 +51,7 @@ def t_test(
 
 
 def equivalence_test(
-    release: Release,
+    release: Release | Mapping[Key, Any],
     first: Key,
     second: Key,
     *,
@@ -76,13 +76,10 @@ def equivalence_test(
     if limit <= 0:
         raise InvalidParameter(f"`within` must be positive. Found {within}.")
     means = _means(read(release, value, rows))
-    pair = [means.at(means.place_of(key)) for key in (first, second)]
+    pair = [means.at(find_group(means.groups, key)) for key in (first, second)]
 
     def ends(confidence: Fraction) -> Ends:
-        both = [population_ends(group, confidence) for group in pair]
-        low, high = (np.concatenate([one[i] for one in both]) for i in (0, 1))
-        values = np.concatenate([group.values for group in pair])
-        return combine_ends([1, -1], values, low, high)
+        return contrast_ends(pair, [1, -1], population_ends, confidence)
 
     difference = float(pair[0].values[0] - pair[1].values[0])
     name = f"{means.what} of {first} and {second} differ by {limit:g} or more"
@@ -99,7 +96,7 @@ def _inside_p(ends: Callable[[Fraction], Ends], limit: float) -> float:
     return p
 
 
-def _means(found: GroupMeans | GroupAmounts) -> GroupMeans:
+def _means(found: GroupMeans | GroupAmounts | LocalShares) -> GroupMeans | LocalShares:
     if isinstance(found, GroupAmounts):
         raise InvalidParameter(
             "This test needs means or shares. Ask for AVG(x) with COUNT(x) beside it, or name "

@@ -1,34 +1,30 @@
 """What a release says about the population that its rows were drawn from.
 
 Means and shares are those of the population's clipped values, of rows as the plan limits them.
-Without a sampling fraction the rows count as independent draws, and counts of the population
-are refused: how large it is was not said. With the fraction of a simple random sample (or one
-for each stratum, if the groups are the strata) errors are smaller by the finite-population
-correction, and counts are projected. No privacy is claimed from the sampling.
+Without a known sample the rows or units count as independent draws, and counts and sums of the
+population are refused: how large it is was not said. With the fraction of a simple random
+sample (or one for each stratum, if the groups are the strata) errors are smaller by the
+finite-population correction, and counts and sums are projected. No privacy is claimed from the
+sampling.
 """
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from statistics import NormalDist
-from typing import Any
 
 import pyarrow as pa
 
 from deniable.errors import InvalidParameter
-from deniable.exact.rationals import Number, confidence_level, rational
+from deniable.exact.rationals import Number, confidence_level
 from deniable.infer.comparisons import variance_notes
+from deniable.infer.drawn_samples import Fractions, draw_of, sampled_part
 from deniable.infer.group_means import GroupMeans, Key, find_group
-from deniable.infer.inferred import POPULATION, Ends, Inferred
+from deniable.infer.inferred import Inferred
 from deniable.infer.mean_intervals import noise_ends, population_ends, sampling_ends
-from deniable.infer.readings import GroupAmounts, mean_columns, read, refuse_several_rows
-from deniable.query.margins.noise_quantiles import fixed_margin
+from deniable.infer.quantile_ends import infer_quantile, quantile_levels
+from deniable.infer.readings import GroupAmounts, groups_of, mean_columns, read
+from deniable.infer.totals import infer_total, named
 from deniable.release.session.release import Release
-
-Fractions = Number | Mapping[Key, Number] | None
-
-_SAMPLE = "the population, of which the rows are a simple random sample"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,118 +79,63 @@ def infer_population(
 ) -> Population:
     """Implements `Release.population`."""
     level = confidence_level(confidence)
-    columns = [value] if value is not None else list(mean_columns(release))
-    if not columns and fraction is not None:
-        columns = list(release.answer.margins)
+    known = fraction is not None or release.sample is not None
+    columns = [value] if value is not None else _columns(release, known)
     if not columns:
         raise InvalidParameter(
             "Counts and sums of the population need the sampling fraction, such as "
-            "fraction=0.1. Without it, ask about means or shares: AVG(x) with COUNT(x) beside "
-            "it, or name a count and the count that it is a part of with `value` and `rows`."
+            "fraction=0.1, or [tables.x.sample] in the policy. Without it, ask about means or "
+            "shares: AVG(x) with COUNT(x) beside it, or name a count and the count that it is "
+            "a part of with `value` and `rows`."
         )
-    results: list[tuple[Key, Inferred]] = []
-    for column in columns:
-        found = read(release, column, rows)
+    results = tuple(
+        pair for column in columns for pair in _infer(release, column, rows, fraction, level)
+    )
+    return Population(results)
+
+
+def _columns(release: Release, known: bool) -> list[str]:
+    """Means, shares and quantiles; counts and sums if the size of the population is known.
+    What FOR POPULATION added to a question is left out: its name has the other's before it."""
+    found = [*mean_columns(release), *quantile_levels(release.plan)]
+    if known and (not found or release.for_population):
+        found = list(release.answer.margins)
+    asked = [name for name in found if not any(name.startswith(f"{own}: ") for own in found)]
+    return asked if release.for_population else found
+
+
+def _infer(
+    release: Release, column: str, rows: str | None, fraction: Fractions, level: Fraction
+) -> Iterator[tuple[Key, Inferred]]:
+    if column in quantile_levels(release.plan):
+        for place, group in enumerate(groups_of(release)):
+            drawn = draw_of(release, group, fraction)
+            yield group, infer_quantile(release, column, place, group, drawn, level)
+        return
+    found = read(release, column, rows)
+    for place, group in enumerate(found.groups):
+        drawn = draw_of(release, group, fraction)
         if isinstance(found, GroupMeans):
-            results += _infer_means(found, fraction, level)
-        else:
-            refuse_several_rows(release.plan)
-            results += _infer_counts(found, fraction, level)
-    return Population(tuple(results))
+            part = sampled_part(release, found, place, fraction, level)
+            yield group, _infer_mean(part, group, drawn.target, level)
+        elif isinstance(found, GroupAmounts):
+            yield group, infer_total(release, found, place, drawn, level)
 
 
-def _infer_means(
-    found: GroupMeans, fraction: Fractions, level: Fraction
-) -> list[tuple[Key, Inferred]]:
-    results = []
-    for place, group in enumerate(found.groups):
-        share = _fraction_of(fraction, group)
-        part = replace(found.at(place), sampled=0.0 if share is None else share)
-        whole, noise, sampling = (
-            (float(low[0]), float(high[0]))
-            for low, high in (
-                ends(part, level) for ends in (population_ends, noise_ends, sampling_ends)
-            )
+def _infer_mean(part: GroupMeans, group: Key, target: str, level: Fraction) -> Inferred:
+    whole, noise, sampling = (
+        (float(low[0]), float(high[0]))
+        for low, high in (
+            ends(part, level) for ends in (population_ends, noise_ends, sampling_ends)
         )
-        inferred = Inferred(
-            f"{found.what}{_of(group)}",
-            float(part.values[0]),
-            whole,
-            noise,
-            sampling,
-            float(level),
-            POPULATION if share is None else _SAMPLE,
-            notes=variance_notes(found),
-        )
-        results.append((group, inferred))
-    return results
-
-
-def _infer_counts(
-    found: GroupAmounts, fraction: Fractions, level: Fraction
-) -> list[tuple[Key, Inferred]]:
-    if not found.count:
-        raise InvalidParameter(
-            f"The population's {found.what} cannot be inferred: how much it varies between "
-            "rows is not released. Ask for AVG and COUNT instead."
-        )
-    results = []
-    for place, group in enumerate(found.groups):
-        share = _fraction_of(fraction, group)
-        if share is None:
-            raise InvalidParameter(
-                "Counts of the population need the sampling fraction, such as fraction=0.1."
-            )
-        noise = fixed_margin(dict(found.weights), dict(found.noises), level)
-        count = float(found.values[place])
-        inferred = Inferred(
-            f"{found.what}{_of(group)} of the population",
-            count / share,
-            projected_ends(count, noise, share, level),
-            (max(count - noise, 0.0) / share, (count + noise) / share),
-            projected_ends(count, 0.0, share, level),
-            float(level),
-            _SAMPLE,
-        )
-        results.append((group, inferred))
-    return results
-
-
-def projected_ends(count: float, noise: float, share: float, level: Fraction) -> Ends:
-    """All K for which |count - share K| is within hypot(noise, z sqrt(K share (1 - share))).
-
-    The number of sampled rows of K is binomial or varies less. Half a row is added.
-
-    >>> low, high = projected_ends(100, 0.0, 0.1, Fraction(19, 20))
-    >>> round(low), round(high)
-    (826, 1209)
-    """
-    z = NormalDist().inv_cdf(float(1 + level) / 2)
-    spread = z * z * (1 - share)
-    ends = []
-    for sign in (-1.0, 1.0):
-        at = max(count + sign * 0.5, 0.0)
-        # With m = share K: (at - m)**2 = noise**2 + spread m.
-        middle = at + spread / 2
-        ends.append(max(middle + sign * math.sqrt(spread * (at + spread / 4) + noise**2), 0.0))
-    return ends[0] / share, ends[1] / share
-
-
-def _fraction_of(fraction: Fractions, group: Key) -> float | None:
-    if fraction is None:
-        return None
-    if isinstance(fraction, Mapping):
-        keys = tuple(fraction)
-        number: Any = fraction[keys[find_group(keys, group)]]
-    else:
-        number = fraction
-    share = float(rational(number, "fraction"))
-    if not 0 < share <= 1:
-        raise InvalidParameter(f"`fraction` must be above 0 and at most 1. Found {number}.")
-    return share
-
-
-def _of(group: Key) -> str:
-    if group == ():
-        return ""
-    return f" of {', '.join(map(str, group)) if isinstance(group, tuple) else group}"
+    )
+    return Inferred(
+        f"{part.what}{named(group)}",
+        float(part.values[0]),
+        whole,
+        noise,
+        sampling,
+        float(level),
+        target,
+        notes=variance_notes(part),
+    )

@@ -8,7 +8,7 @@ level rounded down, and needs no further chance. An unknown number of rows, and 
 common share of two groups, are worst cases (`worst_case`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -20,6 +20,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.exact.samplers import uniform_below
 from deniable.infer.group_means import GroupMeans, Key, find_group
+from deniable.infer.local_shares import LocalShares
 from deniable.infer.mean_intervals import population_ends
 from deniable.infer.readings import GroupAmounts, read, refuse_several_rows
 from deniable.infer.significance import Significance
@@ -66,12 +67,12 @@ def proportion_test(
     _check_alternative(alternative)
     hypothesis = f"the share of {_named(group, value)} is {float(expected):g}"
     if isinstance(rows, str):
-        means = _shares(read(release, value, rows))
-        return _test_released_rows(
-            means, _place(means, group), expected, alternative, hypothesis
-        )
+        means = _shares(release, read(release, value, rows))
+        one = means.at(_place(means, group))
+        statistic, p = released_rows_p(one, expected, alternative)
+        return Significance(hypothesis, statistic, p)
     found = read(release, value, None)
-    if isinstance(found, GroupMeans) or not found.count:
+    if not isinstance(found, GroupAmounts) or not found.count:
         raise InvalidParameter("With a known number of rows, `value` must be a count.")
     refuse_several_rows(release.plan)
     shift = 0.0
@@ -101,7 +102,7 @@ def proportions_test(
     >>> dp.infer.proportions_test(visits.sql(question, epsilon=1), "A", "B").rejects()
     True
     """
-    means = _shares(read(release, value, rows))
+    means = _shares(release, read(release, value, rows))
     pair = [means.at(find_group(means.groups, key)) for key in (first, second)]
     statistic, p = two_shares_p(pair[0], pair[1])
     name = f"{means.what} is the same in {first} and {second}"
@@ -139,7 +140,9 @@ def binomial_p(
     return float(np.clip(greater if alternative == "greater" else less, 0.0, 1.0))
 
 
-def two_shares_p(first: GroupMeans, second: GroupMeans) -> tuple[float, float]:
+def two_shares_p(
+    first: GroupMeans, second: GroupMeans, *, enough: float | None = None
+) -> tuple[float, float]:
     """The statistic of two groups' shares and its p-value, the worst over what is unknown."""
     pair = (first, second)
     above, below = (
@@ -156,10 +159,10 @@ def two_shares_p(first: GroupMeans, second: GroupMeans) -> tuple[float, float]:
             over, under = over + float(part.above) * z, under + float(part.below) * z
         return _distance(over, under, first)
 
-    return observed, worst_p(observed, simulate, _unknowns(first, second))
+    return observed, worst_p(observed, simulate, _unknowns(first, second), enough=enough)
 
 
-def _unknowns(first: GroupMeans, second: GroupMeans) -> list[tuple[float, Floats]]:
+def _unknowns(first: GroupMeans, second: GroupMeans) -> Iterator[tuple[float, Floats]]:
     """Common shares and numbers of rows, from a set that holds the right ones."""
     both = replace(
         first,
@@ -167,13 +170,15 @@ def _unknowns(first: GroupMeans, second: GroupMeans) -> list[tuple[float, Floats
         below=first.below + second.below,
         parts=first.parts + second.parts,
     )
+    middle = np.maximum(np.rint(np.array([first.below[0], second.below[0]])), 1.0)
+    yield float(both.values[0]), middle  # the likeliest
     (low,), (high,) = population_ends(both, 1 - SET_CHANCE / 2)
     limits = [group.row_limits(SET_CHANCE / 8) for group in (first, second)]
     fewest, most = (np.array([pair[i][0] for pair in limits]) for i in (0, 1))
-    middle = np.maximum(np.rint(np.array([first.below[0], second.below[0]])), 1.0)
     mixed = [np.array([fewest[0], most[1]]), np.array([most[0], fewest[1]])]
     shares = np.linspace(low, high, _SHARES)
-    return [(float(p), rows) for p in shares for rows in (middle, fewest, most, *mixed)]
+    for share in shares:
+        yield from ((float(share), rows) for rows in (middle, fewest, most, *mixed))
 
 
 def _distance(above: Floats, below: Floats, group: GroupMeans) -> Floats:
@@ -189,11 +194,11 @@ def _distance(above: Floats, below: Floats, group: GroupMeans) -> Floats:
     return np.asarray(np.abs(ratio[0] - ratio[1]) / np.sqrt(error))
 
 
-def _test_released_rows(
-    means: GroupMeans, place: int, share: Fraction, alternative: str, hypothesis: str
-) -> Significance:
-    """T = count - share * rows; its law depends on the number of rows alone."""
-    group = means.at(place)
+def released_rows_p(
+    group: GroupMeans, share: Fraction, alternative: str, *, enough: float | None = None
+) -> tuple[float, float]:
+    """The statistic T = count - share * rows of one group, whose law depends on the number of
+    rows alone, and its p-value."""
     sign = {"greater": 1.0, "less": -1.0}.get(alternative)
     p = float(share)
     observed = float(group.above[0] - p * group.below[0])
@@ -208,7 +213,7 @@ def _test_released_rows(
     fewest, most = group.row_limits(SET_CHANCE / 2)
     points = np.unique(np.rint(np.linspace(fewest[0], most[0], _SHARES)))
     far = abs(observed) if sign is None else sign * observed
-    return Significance(hypothesis, observed, worst_p(far, simulate, list(points)))
+    return observed, worst_p(far, simulate, list(points), enough=enough)
 
 
 def _tails(noises: Sequence[Noise], *, spread: bool) -> Callable[[Floats], Floats]:
@@ -261,7 +266,10 @@ def _check_alternative(alternative: str) -> None:
         raise InvalidParameter(f"`alternative` is one of {known}. Found {alternative!r}.")
 
 
-def _shares(found: GroupMeans | GroupAmounts) -> GroupMeans:
+def _shares(release: Release, found: GroupMeans | GroupAmounts | LocalShares) -> GroupMeans:
+    if isinstance(found, LocalShares):
+        raise InvalidParameter("For groups of a survey, use difference() or t_test().")
+    refuse_several_rows(release.plan)
     if isinstance(found, GroupAmounts) or (found.low, found.high) != (0.0, 1.0):
         raise InvalidParameter(
             "This test needs shares between 0 and 1. Name a count and the count that it is a "

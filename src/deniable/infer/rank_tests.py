@@ -48,7 +48,9 @@ def rank_test(release: Release, *, value: str | None = None) -> Significance:
     return Significance("the ranks of both groups do not differ", statistic, p)
 
 
-def ranks_p(table: Floats, counts: GroupAmounts) -> tuple[float, float]:
+def ranks_p(
+    table: Floats, counts: GroupAmounts, *, enough: float | None = None
+) -> tuple[float, float]:
     """The statistic, and the largest p-value over the common shares and the groups' sizes."""
     variance, bins = counts.variance, table.shape[1]
     observed = float(_statistic(table[None], variance)[0])
@@ -66,7 +68,7 @@ def ranks_p(table: Floats, counts: GroupAmounts) -> tuple[float, float]:
     sizes = table.sum(1)
     ends = [np.maximum(np.rint(sizes + off), 1.0) for off in (0.0, -half, half)]
     points = [(shares, size) for shares in _common_shares(table) for size in ends]
-    return observed, worst_p(observed, simulate, points)
+    return observed, worst_p(observed, simulate, points, enough=enough)
 
 
 def _common_shares(table: Floats) -> list[Floats]:

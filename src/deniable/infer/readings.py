@@ -8,13 +8,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.infer.group_means import GroupMeans, Key, NoisePart, Variances
+from deniable.infer.local_shares import LocalShares, read_local
+from deniable.infer.unit_squares import UnitSquares, numbers, read_squares
 from deniable.mechanisms.noise.additive import Noise
 from deniable.query.margins.chosen_rows import chooses_rows
 from deniable.query.margins.formula_parts import spread_inside
@@ -48,19 +50,24 @@ class GroupAmounts:
 
 
 def read(
-    release: Release, value: str | None, rows: str | None, *, sampling: bool = True
-) -> GroupMeans | GroupAmounts:
+    release: Release | Mapping[Key, Any], value: str | None, rows: str | None
+) -> GroupMeans | GroupAmounts | LocalShares:
     """The column `value` of a release: a mean or share if its number of rows is released too.
 
     `rows` names the column that counts the rows that the mean is over; then `value` may be a
-    count of some of them. With `sampling` several rows of one person are refused.
+    count of some of them. A mapping holds the groups of a survey (`local_shares`).
     """
+    if isinstance(release, Mapping):
+        return read_local(release)
     if not isinstance(release, Release):
         raise InvalidParameter(f"This needs a Release; got {type(release).__name__}.")
     _refuse_chosen_groups(release.plan)
     column = value if value is not None else _only_value(release, rows)
-    shape = _form_of(release, column)
+    shape = form_of(release, column)
     if isinstance(shape, RatioForm):
+        squares = None if rows is not None else read_squares(release, shape)
+        if squares is not None:
+            return _read_ratio(release, shape, squares)
         counted = rows if rows is not None else _count_below(release, column, shape.below)
         means = _read_means(release, column, shape, counted)
     elif rows is not None:
@@ -68,22 +75,20 @@ def read(
         means = _read_means(release, column, RatioForm(shape, below), rows)
     else:
         return _read_amounts(release, column, shape)
-    if sampling:
-        refuse_several_rows(release.plan)
     return means
 
 
 def refuse_several_rows(plan: Plan) -> None:
-    """Several rows of a person are alike, so they say less than as many persons do."""
+    """Refuses several rows of a person, where a test needs independent rows."""
     most = plan.max_groups_per_unit * plan.max_rows_per_unit_per_group
     if plan.max_rows_per_unit is not None:
         most = min(most, plan.max_rows_per_unit)
     if most > 1:
         raise InvalidParameter(
             f"One {plan.unit or 'unit'} may have {most} rows in this release, so its rows are "
-            "no independent draws, and their sampling error is not known. Limit it to one row "
-            "(max_rows_per_unit_per_group=1, max_groups_per_unit=1), or ask for the error of "
-            "the noise alone with sampling=False."
+            "no independent draws, and this test needs such. Limit it to one row "
+            "(max_rows_per_unit_per_group=1, max_groups_per_unit=1), or compare means and "
+            "shares with difference() or t_test(): they count each person once."
         )
 
 
@@ -116,7 +121,8 @@ def _output(release: Release, column: str) -> Output:
     raise InvalidParameter(f"The release has no noisy number {column!r}. It has {known}.")
 
 
-def _form_of(release: Release, column: str) -> LinearForm | RatioForm:
+def form_of(release: Release, column: str) -> LinearForm | RatioForm:
+    """How a number follows from noisy integers. Refuses what is neither a sum nor a ratio."""
     shape = form(_output(release, column).node)
     if shape is None:
         raise InvalidParameter(
@@ -133,7 +139,7 @@ def _form_of(release: Release, column: str) -> LinearForm | RatioForm:
 
 
 def _linear(release: Release, column: str) -> LinearForm:
-    shape = _form_of(release, column)
+    shape = form_of(release, column)
     if not isinstance(shape, LinearForm) or not _output(release, column).count:
         raise InvalidParameter(f"rows={column!r} must be a count, such as COUNT(*) AS n.")
     return shape
@@ -155,30 +161,69 @@ def _count_below(release: Release, column: str, below: LinearForm) -> str:
 def _read_means(release: Release, column: str, shape: RatioForm, rows: str) -> GroupMeans:
     below = _linear(release, rows)
     output = _output(release, column)
-    counted = _numbers(release, rows)
+    counted = numbers(release, rows)
     ratio = isinstance(form(output.node), RatioForm)
-    shown = _numbers(release, column)
+    shown = numbers(release, column)
     above = np.where(counted > 0, shown * counted, 0.0) if ratio else shown
-    noises = noise_of_features(release.plan.blocks, release.plan.thresholding)
-    over, under = dict(shape.above.weights), dict(below.weights)
-    names = sorted({*over, *under})
+    known = output.low is not None and output.high is not None
+    if ratio and not known:
+        raise InvalidParameter(
+            f"{column} is a ratio without public limits, and how much it varies was not "
+            "released. Put FOR POPULATION at the end of the question, which measures it; or "
+            "ask for AVG(x) and COUNT(x)."
+        )
+    low, high = (float(output.low), float(output.high)) if ratio else (0.0, 1.0)  # type: ignore[arg-type]
+    plan = release.plan
+    return GroupMeans(
+        groups_of(release),
+        above,
+        counted,
+        _noise_parts(plan, shape.above, below),
+        output.about if ratio else f"{column} / {rows}",
+        low,
+        high,
+        _variance(release, below) if ratio else None,
+        cluster=float(rows_per_unit(plan)),
+        shared=plan.max_groups_per_unit > 1,
+    )
+
+
+def _read_ratio(release: Release, shape: RatioForm, squares: UnitSquares) -> GroupMeans:
+    """A ratio of two sums over units whose squares were measured too."""
+    return GroupMeans(
+        groups_of(release),
+        numbers(release, squares.above),
+        numbers(release, squares.below),
+        _noise_parts(release.plan, shape.above, shape.below),
+        squares.what,
+        *squares.limits,
+        cluster=squares.most,
+        moments=squares.moments,
+        shared=release.plan.max_groups_per_unit > 1,
+    )
+
+
+def _noise_parts(plan: Plan, above: LinearForm, below: LinearForm) -> tuple[NoisePart, ...]:
+    noises = noise_of_features(plan.blocks, plan.thresholding)
+    over, under = dict(above.weights), dict(below.weights)
     none = Fraction(0)
-    parts = tuple(NoisePart(noises[n], over.get(n, none), under.get(n, none)) for n in names)
-    known = ratio and output.low is not None and output.high is not None
-    low, high = (float(output.low), float(output.high)) if known else (0.0, 1.0)  # type: ignore[arg-type]
-    variance = _variance(release, below) if known else None
-    what = output.about if ratio else f"{column} / {rows}"
-    groups = all_groups(release)
-    return GroupMeans(groups, above, counted, parts, what, low, high, variance)
+    names = sorted({*over, *under})
+    return tuple(NoisePart(noises[n], over.get(n, none), under.get(n, none)) for n in names)
+
+
+def rows_per_unit(plan: Plan) -> int:
+    """The most rows of one unit in one group."""
+    most = plan.max_rows_per_unit_per_group
+    return most if plan.max_rows_per_unit is None else min(most, plan.max_rows_per_unit)
 
 
 def _read_amounts(release: Release, column: str, shape: LinearForm) -> GroupAmounts:
     noises = noise_of_features(release.plan.blocks, release.plan.thresholding)
     output = _output(release, column)
-    values = _numbers(release, column)
+    values = numbers(release, column)
     weights = dict(shape.weights)
     return GroupAmounts(
-        all_groups(release), values, weights, noises, output.about, count=output.count
+        groups_of(release), values, weights, noises, output.about, count=output.count
     )
 
 
@@ -186,17 +231,12 @@ def _variance(release: Release, below: LinearForm) -> Variances | None:
     for name, margin in release.answer.margins.items():
         spread, rooted = spread_inside(_output(release, name).node)
         if spread is not None and spread.count == below:
-            found, half = _numbers(release, name), _numbers(release, margin)
+            found, half = numbers(release, name), numbers(release, margin)
             return Variances(found, half, release.plan.confidence, rooted)
     return None
 
 
-def _numbers(release: Release, column: str) -> Floats:
-    numbers = release.answer.table[column].to_pylist()
-    return np.array([math.nan if n is None else float(n) for n in numbers])
-
-
-def all_groups(release: Release) -> tuple[Key, ...]:
+def groups_of(release: Release) -> tuple[Key, ...]:
     """The keys of each row; of one key the value itself, of several a tuple."""
     columns = [release.answer.table[name].to_pylist() for name in group_columns(release)]
     if len(columns) == 1:

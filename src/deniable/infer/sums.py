@@ -106,7 +106,7 @@ def read_amounts(release: Release, value: str | None) -> GroupAmounts:
         )
     addable = [name for name in release.answer.margins if name not in means]
     only = addable[0] if value is None and len(addable) == 1 else value
-    found = read(release, only, None, sampling=False)
+    found = read(release, only, None)
     assert isinstance(found, GroupAmounts)
     return found
 

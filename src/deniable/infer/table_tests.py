@@ -6,7 +6,7 @@ columns and the number of rows: the p-value is the largest over an interval of e
 (`worst_case`). Of fit, only the number of rows is open.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -102,7 +102,9 @@ def as_table(counts: GroupAmounts, release: Release) -> Floats:
     return table
 
 
-def independence_p(table: Floats, counts: GroupAmounts) -> tuple[float, float]:
+def independence_p(
+    table: Floats, counts: GroupAmounts, *, enough: float | None = None
+) -> tuple[float, float]:
     """The statistic of independence, and the largest p-value over the unknown margins."""
     variance = counts.variance
     observed = float(_independence(table[None], variance)[0])
@@ -115,10 +117,13 @@ def independence_p(table: Floats, counts: GroupAmounts) -> tuple[float, float]:
         drawn = draw_counts(counts, cells, total, rng, many)
         return _independence(drawn.reshape(many, *table.shape), variance)
 
-    return observed, worst_p(observed, simulate, _margin_points(table, counts))
+    points = _margin_points(table, counts)
+    return observed, worst_p(observed, simulate, points, enough=enough)
 
 
-def fit_p(counts: GroupAmounts, shares: Floats) -> tuple[float, float]:
+def fit_p(
+    counts: GroupAmounts, shares: Floats, *, enough: float | None = None
+) -> tuple[float, float]:
     """The statistic of fit, and the largest p-value over the unknown number of rows."""
     variance = counts.variance
 
@@ -132,7 +137,8 @@ def fit_p(counts: GroupAmounts, shares: Floats) -> tuple[float, float]:
 
     observed = float(statistic(counts.values[None])[0])
     fewest, middle, most = total_limits(counts, SET_CHANCE)
-    return observed, worst_p(observed, simulate, sorted({fewest, middle, most}))
+    points = dict.fromkeys((middle, fewest, most))
+    return observed, worst_p(observed, simulate, points, enough=enough)
 
 
 def draw_counts(
@@ -164,20 +170,17 @@ def _independence(tables: Floats, variance: float) -> Floats:
     return np.asarray(((tables - expected) ** 2 / (expected + variance)).sum((1, 2)))
 
 
-def _margin_points(table: Floats, counts: GroupAmounts) -> list[tuple[Floats, Floats, int]]:
+def _margin_points(table: Floats, counts: GroupAmounts) -> Iterator[tuple[Floats, Floats, int]]:
     """Margins from their intervals: in the middle, and with each share at either end."""
+    likely = [np.clip(table.sum(axis) / max(table.sum(), 1.0), 1e-4, None) for axis in (1, 0)]
+    yield *(share / share.sum() for share in likely), max(1, round(float(table.sum())))
     each = SET_CHANCE / (2 * sum(table.shape))
     fewest, middle, most = total_limits(counts, SET_CHANCE / 2)
     rows, columns = (_side_points(table.sum(axis), table.size, counts, each) for axis in (1, 0))
     totals = (middle, fewest, most) if fewest < most else (middle,)
-    points = [(row, column, middle) for row in rows for column in columns]
-    corners = [
-        (row, column, total)
-        for row in rows[:3]
-        for column in columns[:3]
-        for total in totals[1:]
-    ]
-    return points + corners
+    yield from ((row, column, middle) for row in rows for column in columns)
+    for total in totals[1:]:
+        yield from ((row, column, total) for row in rows[:3] for column in columns[:3])
 
 
 def _side_points(

@@ -10,7 +10,7 @@ P-values are simulated with the exact law of the noise, with the same random num
 point, and at the worst points again with more. The seed is fixed: a release has one p-value.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -32,22 +32,35 @@ _WORST = 3
 _CLEAR = 0.2  # above this p-value more simulations change nothing
 
 
-def worst_p(observed: float, simulate: Simulate, points: Sequence[Point]) -> float:
+def worst_p(
+    observed: float,
+    simulate: Simulate,
+    points: Iterable[Point],
+    *,
+    enough: float | None = None,
+) -> float:
     """The largest p-value over the points, plus the chance that none of them is right.
 
     `simulate(point, rng, many)` draws the statistic under the hypothesis; large values speak
-    against it.
+    against it. With `enough` the search ends at the first point whose p-value is above it: who
+    only asks whether the hypothesis is rejected need not know more.
 
     >>> round(
     ...     worst_p(1.96, lambda spread, rng, many: abs(rng.normal(0, spread, many)), [1, 2]), 1
     ... )
     0.3
     """
-    first = [_share_above(observed, simulate, point, _FIRST) for point in points]
-    worst = max(first)
+    first: list[tuple[float, Point]] = []
+    for point in points:
+        p = _share_above(observed, simulate, point, _FIRST)
+        if enough is not None and p > enough:
+            return min(1.0, p + float(SET_CHANCE))
+        first.append((p, point))
+    first.sort(key=lambda pair: pair[0], reverse=True)
+    worst = first[0][0]
     if worst < _CLEAR:
-        order = np.argsort(first)[::-1][:_WORST]
-        worst = max(_share_above(observed, simulate, points[i], _AGAIN) for i in order)
+        again = (point for _, point in first[:_WORST])
+        worst = max(_share_above(observed, simulate, point, _AGAIN) for point in again)
     return min(1.0, worst + float(SET_CHANCE))
 
 

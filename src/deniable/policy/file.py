@@ -127,6 +127,7 @@ class _Table(_Strict):
     epsilon: Amount | None = None
     delta: Amount | None = None
     version: str = ""
+    sample: dict[str, Any] | None = None
     columns: dict[str, _Column] = {}
 
 

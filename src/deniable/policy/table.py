@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
@@ -12,6 +12,7 @@ from deniable.exact.suggestions import suggest
 from deniable.policy.budget import Budget
 from deniable.policy.column import Column, DeclaredKind, kind_of_type
 from deniable.policy.names import compared_name
+from deniable.policy.sample import Sample
 from deniable.policy.source_addresses import is_untyped, public_address
 from deniable.policy.unit_paths import UnitPath, check_unit_columns
 from deniable.privacy.neighbors import Neighbors, neighboring
@@ -39,6 +40,7 @@ class Table:
     `version` is the owner's label of the data. A question that is repeated on the same version
     of the same source gets the same answer, at no further cost. A frame has no address, so its
     answers are repeated only for this very object, and not for another with the same name.
+    `sample` says how the rows were drawn from a population; only `population()` uses it.
 
     >>> visits = Table(
     ...     "visits", unit="patient", max_groups_per_unit=4, max_rows_per_unit_per_group=10
@@ -60,6 +62,7 @@ class Table:
     columns: Mapping[str, Column]
     budget: Budget | None
     version: str
+    sample: Sample | None = field(default=None)
     address: str = field(init=False, repr=False, compare=False)  # of the source; no secrets
     unit_column: str | None = None  # if it is not called as the unit
     unit_path: str | None = None
@@ -84,6 +87,7 @@ class Table:
         unit_column: str | None = None,
         unit_path: str | None = None,
         unique: Sequence[str] = (),
+        sample: Sample | Mapping[str, Any] | None = None,
     ) -> None:
         limits = {"max_groups_per_unit": max_groups_per_unit}
         limits |= {"max_rows_per_unit_per_group": max_rows_per_unit_per_group}
@@ -104,6 +108,7 @@ class Table:
             "columns": MappingProxyType(_check_names(name, dict(columns or {}))),
             "budget": budget,
             "version": version,
+            "sample": Sample.read(sample, unit, columns or {}),
             "address": _find_address(source),
             **check_unit_columns(name, unit, unit_column, unit_path, unique),
         }
@@ -181,19 +186,19 @@ class Table:
         if unit is not None:
             _check_unit_type(self.name, unit, schema[unit])
         declared = {name.lower(): column for name, column in self.columns.items()}
-        completed = Table(
-            self.name,
-            self.source,
+        untyped = is_untyped(self.source)
+        columns = {
+            name: declared.get(name.lower(), Column(name)).with_type(
+                name, type_, untyped=untyped
+            )
+            for name, type_ in schema.items()
+        }
+        completed = replace(
+            self,
             unit=unit,
-            columns={
-                name: declared.get(name.lower(), Column(name)).with_type(
-                    name, type_, untyped=is_untyped(self.source)
-                )
-                for name, type_ in schema.items()
-            },
+            columns=columns,
             unit_column=self.unit_column and spelt[self.unit_column.lower()],
-            unique=[spelt[name.lower()] for name in self.unique],
-            **{name: getattr(self, name) for name in _KEPT},
+            unique=tuple(spelt[name.lower()] for name in self.unique),
         )
         object.__setattr__(completed, "address", self.address)
         return completed
@@ -217,9 +222,8 @@ _LIMITS = (
     "row_ceiling",
     "expected_rows",
 )
-# What a table keeps when its source's columns become known.
-_KEPT = (*_LIMITS[1:], "public", "malformed", "budget", "version", "unit_path")
-_REST = ("public", "malformed", "budget", "version", "unit_column", "unit_path", "unique")
+_UNITS = ("unit_column", "unit_path", "unique")
+_REST = ("public", "malformed", "budget", "version", "sample", *_UNITS)
 
 
 def _check_declared(properties: Mapping[str, Any], limits: Mapping[str, Any]) -> None:

@@ -76,7 +76,8 @@ def _write_table(table: Table) -> dict[str, Any]:
     plain |= {name: getattr(table, name) for name in _PATHS if getattr(table, name)}
     columns = [_write_column(column) for column in table.columns.values()]
     budget = None if table.budget is None else _write_budget(table.budget)
-    return {"name": table.name, **plain, "columns": columns, "budget": budget}
+    written = {"name": table.name, **plain, "columns": columns, "budget": budget}
+    return written if table.sample is None else written | {"sample": table.sample.to_json()}
 
 
 def _read_table(written: Mapping[str, Any], sources: Mapping[str, Any]) -> Table:
@@ -92,6 +93,7 @@ def _read_table(written: Mapping[str, Any], sources: Mapping[str, Any]) -> Table
         **plain,
         columns={column.name: column for column in columns},
         budget=None if budget is None else _read_budget(budget),
+        sample=written.get("sample"),
     )
 
 

@@ -69,6 +69,7 @@ def protect(
     expected_rows: int | None = None,
     malformed: Malformed = "refuse",
     version: str = "",
+    sample: Mapping[str, Any] | None = None,
     memory: int | str | None = None,
 ) -> Session:
     """A session about one frame or file; `epsilon` and `delta` are the whole budget.
@@ -76,8 +77,8 @@ def protect(
     `unit` names the column that identifies the privacy unit; without it the unit is the row.
     `bounds`, `step`, `keys` and `kind` declare what is public about columns; `neighbors`,
     `max_groups_per_unit`, `max_rows_per_unit_per_group`, `row_ceiling` and `expected_rows`
-    what is public about the table. `memory` is what the engine may use ("4 GB") before it
-    writes temporary files.
+    what is public about the table, and `sample` how its rows were drawn. `memory` is what the
+    engine may use ("4 GB") before it writes temporary files.
 
     >>> import pyarrow as pa
     >>> frame = pa.table({"ward": ["A", "B"], "cost": [10, 20]})
@@ -87,7 +88,7 @@ def protect(
     columns: dict[str, Any] = {"bounds": bounds, "step": step, "keys": keys, "kind": kind}
     rows: dict[str, Any] = {"row_ceiling": row_ceiling, "expected_rows": expected_rows}
     rows |= {"malformed": malformed, "unit": unit, "neighbors": neighbors, "version": version}
-    rows["max_groups_per_unit"] = max_groups_per_unit
+    rows |= {"max_groups_per_unit": max_groups_per_unit, "sample": sample}
     rows["max_rows_per_unit_per_group"] = max_rows_per_unit_per_group
     table = Table.declare(name, source, **columns, **rows)
     return connect(Policy([table], epsilon=epsilon, delta=delta, memory=memory), Session)

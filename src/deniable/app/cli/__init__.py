@@ -31,6 +31,7 @@ from deniable.app.cli.commands import (
     verify,
     version,
 )
+from deniable.app.cli.inferring import compare
 from deniable.app.cli.learning import model_commands
 from deniable.app.cli.serving import access, publish_releases, serve, user
 from deniable.app.cli.show_errors import show_errors
@@ -66,6 +67,7 @@ app.command()(attack.attack)
 app.command()(audit.audit)
 app.command()(budget.budget)
 app.command()(check.check)
+app.command(context_settings={"ignore_unknown_options": True})(compare.compare)
 app.command()(publish.copy)
 app.command()(publish.crosstabs)
 app.command()(demo.demo)

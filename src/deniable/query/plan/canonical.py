@@ -41,6 +41,7 @@ from deniable.mechanisms import (
 )
 from deniable.policy import Column, Policy, Table
 from deniable.policy.budget import Budget, Schedule
+from deniable.policy.sample import Sample
 from deniable.privacy.neighbors import Neighbors
 from deniable.query.plan import plan as parts
 from deniable.query.plan.contribution import Contribution
@@ -110,7 +111,7 @@ _ARGUMENTS: dict[type, tuple[Callable[[Any], dict[str, object]], dict[str, Any]]
         },
     ),
 }
-_DECLARED: tuple[type, ...] = (Policy, Table, Column, Budget, Schedule)  # written, never read
+_DECLARED: tuple[type, ...] = (Policy, Table, Column, Budget, Schedule, Sample)  # not read
 # Where data and ledgers lie is not told, and not hashed: an address from the environment may
 # hold a password, and a hash of it could be tested against guesses.
 _PRIVATE = {"source", "address", "ledger", "ledger_key", "ledger_id"}

@@ -1,6 +1,7 @@
 """The caller's question and options become a plan: at a price (epsilon) or at an accuracy."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from deniable.errors import InvalidParameter, InvalidQuery
@@ -11,6 +12,12 @@ from deniable.query.language.question import Question
 from deniable.query.language.within_clause import split_within_clause
 from deniable.query.plan.plan import Plan
 from deniable.query.planner.accuracy import MarginGoal, plan_for_goal
+from deniable.query.planner.for_population import (
+    NOTE,
+    measure_for_population,
+    refuse_accuracy,
+    split_population_clause,
+)
 from deniable.query.planner.planner import plan
 
 _PRICES = ("epsilon", "margin", "relative", "of", "bounds")
@@ -51,7 +58,9 @@ def make_plan(
             "Finding `bounds` takes a plan of its own, before the answer's: `explain` shows "
             "both, `sql` and `release` run them."
         )
+    population = False
     if isinstance(question, str):
+        question, population = split_population_clause(question)
         question, clause = split_within_clause(question)
         if clause is not None:
             if margin is not None or relative is not None:
@@ -63,10 +72,22 @@ def make_plan(
                 options["confidence"] = clause.confidence
         question = parse(question)
     _check_one_of(epsilon, margin, relative, of)
+    if population:
+        return _plan_for_population(question, policy, epsilon, options)
     if epsilon is not None:
         return plan(question, policy, epsilon=epsilon, **options)
     goal = MarginGoal.of(margin) if relative is None else MarginGoal.relative(relative, of)
     return plan_for_goal(question, policy, goal, **options)
+
+
+def _plan_for_population(
+    question: Question, policy: Policy, epsilon: Any, options: dict[str, Any]
+) -> Plan:
+    if epsilon is None:
+        raise refuse_accuracy()
+    question, options = measure_for_population(question, policy, options)
+    found = plan(question, policy, epsilon=epsilon, **options)
+    return replace(found, notes=(*found.notes, NOTE))
 
 
 def _check_options(question: object, options: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.policy import Table
+from deniable.policy import Column, Table
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression, Named
 from deniable.query.plan.grid_steps import coarsen_by_tens
 from deniable.query.relations.row_origin import hidden_name
@@ -167,7 +167,7 @@ def group_view(
     columns = {key.name: declare_column(key.name, key.expression, scope) for key in keys}
     for aggregate in aggregates:
         name = _name(aggregate, columns)
-        columns[name] = column_from_range(name, _aggregate_range(aggregate, view))
+        columns[name] = _declare_aggregate(name, aggregate, view)
     single = unit is not None and len({key.expression for key in keys}) == 1
     origin = replace(scope.origin, one_row_per_unit=single, keys=links)
     private = view.private
@@ -190,6 +190,27 @@ def group_view(
     source = GroupedRows(view, tuple(key.expression for key in keys), tuple(aggregates), table)
     outputs = tuple(ViewColumn(None, name, ColumnRef(name)) for name in columns)
     return RelationView(Scope(table, source, origin), outputs)
+
+
+def narrow_to_groups(scope: Scope, keys: Iterable[Expression]) -> Scope:
+    """The scope for a question with these keys. If its rows are groups of one unit, by the unit
+    and some of these keys, then a unit has one row in each group of the question."""
+    source = scope.source
+    if not isinstance(source, GroupedRows) or not source.view.private:
+        return scope
+    own = list(scope.table.columns)[: len(source.keys)]
+    outer = {key.name for key in keys if isinstance(key, ColumnRef)}
+    if set(own) - {scope.table.unit} <= outer:
+        return replace(scope, table=replace(scope.table, max_rows_per_unit_per_group=1))
+    return scope
+
+
+def _declare_aggregate(name: str, aggregate: Aggregate, view: RelationView) -> Column:
+    """The column of an aggregate. The least and the largest of a column's values are values of
+    that column: they keep its declared keys."""
+    if aggregate.name in ("min", "max") and aggregate.argument is not None:
+        return declare_column(name, aggregate.argument, view.scope)
+    return column_from_range(name, _aggregate_range(aggregate, view))
 
 
 def _name(aggregate: Aggregate, taken: Iterable[str]) -> str:

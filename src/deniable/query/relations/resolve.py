@@ -23,7 +23,7 @@ from deniable.query.language.syntax_tree import (
     TableRef,
     UnionAll,
 )
-from deniable.query.relations.grouping import group_view
+from deniable.query.relations.grouping import group_view, narrow_to_groups
 from deniable.query.relations.joins import JoinedRows, join_views
 from deniable.query.relations.names import resolve_names
 from deniable.query.relations.row_numbers import NumberedRows
@@ -191,15 +191,16 @@ def resolve_question(question: Question, policy: Policy) -> tuple[Question, Scop
         return replace(named, expression=resolve(named.expression))
 
     filtered = view.filter(None if question.where is None else resolve(question.where))
+    keys = tuple(resolve_named(key) for key in question.keys)
     return replace(
         question,
         table=view.scope.table.name,
         where=filtered.where,
-        keys=tuple(resolve_named(key) for key in question.keys),
+        keys=keys,
         outputs=tuple(resolve_named(output) for output in question.outputs),
         having=None if question.having is None else resolve(question.having),
         order=tuple((resolve(by), down) for by, down in question.order),
-    ), view.scope
+    ), narrow_to_groups(view.scope, [key.expression for key in keys])
 
 
 def _rename_columns(view: RelationView, names: tuple[str, ...]) -> RelationView:

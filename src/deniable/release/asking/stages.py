@@ -25,6 +25,7 @@ from deniable.query.planner.bounds_search import (
     with_bounds,
 )
 from deniable.query.planner.explain import Branch, explain
+from deniable.query.planner.for_population import split_population_clause
 from deniable.query.planner.notes import WARNING
 from deniable.release.answer.answer_table import Answer
 from deniable.release.asking.outer_question import (
@@ -80,6 +81,8 @@ def _plan_parts(
     session: Door, question: str, options: Mapping[str, Any], refusal: InvalidQuery
 ) -> OuterPlan | StagedPlan:
     """The plan of a statement with several private parts: SQL over answers, or constants."""
+    if split_population_clause(question)[1]:
+        raise refusal
     try:
         return plan_outer(session, question, options, refusal)
     except InvalidQuery as problem:

@@ -9,9 +9,11 @@ from deniable.exact.foreign_text import printable
 from deniable.exact.html_tables import html_table
 from deniable.exact.suggestions import pluralize
 from deniable.ledger.ledger import Remaining
+from deniable.policy.sample import Sample
 from deniable.privacy import Loss
 from deniable.public_methods import implementation
 from deniable.query.plan.plan import Plan
+from deniable.query.planner.for_population import asked_for_population
 from deniable.query.planner.notes import note_rows_without_key
 from deniable.release.answer import formatting
 from deniable.release.answer.answer_table import Answer
@@ -63,11 +65,17 @@ class Release(ReleasedRows):
     rehearsal: bool = False  # whether the rows are made up
     kept: bool = True  # whether the ledger keeps this answer; then asking again costs nothing
     left_out: str = ""  # what the limits leave out, if `Session.limits` has measured it
+    sample: Sample | None = None  # how the rows were drawn, if the policy says it
 
     @property
     def loss(self) -> Loss:
         """The privacy loss of everything that was run."""
         return self.plan.loss
+
+    @property
+    def for_population(self) -> bool:
+        """Whether the question ended with FOR POPULATION."""
+        return asked_for_population(self.plan)
 
     @property
     def units(self) -> dict[str, str]:
@@ -203,7 +211,17 @@ class Release(ReleasedRows):
         measured = [self.left_out] if self.left_out else []
         missing = note_rows_without_key(self.plan)
         notes = map(printable, (*self.plan.notes, *missing, *measured))
-        return "\n".join([*self._rehearsal_notice(), price, *size, *notes, *self.warnings])
+        lines = [*self._rehearsal_notice(), price, *size, *notes, *self.warnings]
+        return "\n".join([*lines, *self._population_lines()])
+
+    def _population_lines(self) -> list[str]:
+        """What the release says about the population, if that was asked."""
+        if not self.for_population:
+            return []
+        try:
+            return ["", str(self.population())]
+        except InvalidParameter as problem:  # an answer that was paid for must print
+            return ["", str(problem)]
 
     def _rehearsal_notice(self) -> list[str]:
         return (

@@ -18,6 +18,7 @@ from deniable.ledger.ledger import Ledger, RecalledAnswer, Remaining, touched_pa
 from deniable.ledger.remaining import describe_how_many
 from deniable.ledger.stores.signing_keys import signature_is_valid
 from deniable.policy import Policy
+from deniable.policy.sample import Sample
 from deniable.privacy.neighbors import Neighbors
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
@@ -142,6 +143,7 @@ class ReleaseRecords:
             rehearsal=self.rehearsal,
             kept=kept,
             left_out=self._left_out(plan),
+            sample=self.sample_of(plan),
         )
 
     def _left_out(self, plan: Plan) -> str:
@@ -151,6 +153,11 @@ class ReleaseRecords:
             note = read_note(self.ledger, plan, version, self.analyst)
             self.measured[plan.engine_sql] = note
         return self.measured.get(plan.engine_sql, "")
+
+    def sample_of(self, plan: Plan) -> Sample | None:
+        """How the rows of a plan were drawn; None if it reads several tables."""
+        table = self.policy.tables.get(plan.table)
+        return None if table is None or plan.beside else table.sample
 
     def repeat(self, plan: Plan, kept: RecalledAnswer) -> Release:
         """The release of an answer that the ledger kept."""

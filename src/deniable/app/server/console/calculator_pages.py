@@ -19,7 +19,7 @@ from deniable.app.web.console.answer_tables import round_to, show_answer
 from deniable.errors import DeniableError
 from deniable.infer.calculator import OPERATIONS, calculate, number_columns
 from deniable.infer.inferred import Inferred
-from deniable.infer.readings import all_groups
+from deniable.infer.readings import groups_of
 from deniable.release.session.release import Release
 
 CALCULATOR = "/console/{policy}/calculator"
@@ -89,7 +89,7 @@ class CalculatorPages:
         if chosen is not None and chosen.release is not None:
             release = chosen.release
             shown["columns"] = number_columns(release)
-            shown["groups"] = [_label(key) for key in all_groups(release)[:MOST_GROUPS]]
+            shown["groups"] = [_label(key) for key in groups_of(release)[:MOST_GROUPS]]
             shown["table"] = show_answer(release.plan, release.answer)
             try:
                 shown["result"] = form and describe(_compute(release, form))
@@ -121,7 +121,7 @@ def _choose(usable: list[KeptAnswer], name: str) -> KeptAnswer | None:
 
 
 def _compute(release: Release, form: CalculatorForm) -> Inferred:
-    groups = all_groups(release)
+    groups = groups_of(release)
     first, second = (
         [groups[place] for place in sorted(places) if place < len(groups)]
         for places in (form.first, form.second)

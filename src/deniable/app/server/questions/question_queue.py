@@ -221,7 +221,7 @@ class QuestionQueue:
 
     def give_up(self, job: Job) -> None:
         """Leaves a job to whoever is asked for it next."""
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             connection.execute(
                 "UPDATE jobs SET worker = ? WHERE id = ? AND worker = ?",
                 (NOBODY, job.id, os.getpid()),

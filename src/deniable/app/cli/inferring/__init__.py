@@ -1,0 +1,1 @@
+"""Commands that say what an answer means beyond its rows."""

@@ -1,0 +1,149 @@
+"""`deniable compare`: the difference of two groups, or of all pairs, with both errors."""
+
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.app.cli import session_options
+from deniable.app.cli.argument_values import parse_decimal
+from deniable.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from deniable.infer.inferred import Inferred
+    from deniable.query.plan.plan import Plan
+
+First = Annotated[str | None, typer.Argument(help="A group; of several keys: A,1.")]
+Second = Annotated[str | None, typer.Argument(help="The group that it is compared with.")]
+Value = Annotated[
+    str | None, typer.Option(help="The column, if the answer has several.", metavar="COLUMN")
+]
+Rows = Annotated[
+    str | None,
+    typer.Option(help="The count that the count in --value is a part of.", metavar="COLUMN"),
+]
+How = Annotated[
+    str,
+    typer.Option("--as", help="difference, ratio or odds-ratio.", metavar="WORD"),
+]
+NoiseOnly = Annotated[
+    bool,
+    typer.Option("--noise-only", help="Compare these rows, and not the population."),
+]
+Picture = Annotated[
+    Path | None, typer.Option(help="Also draw it, as .svg or .png.", metavar="FILE")
+]
+
+
+def compare(
+    question: session_options.Question = None,
+    first: First = None,
+    second: Second = None,
+    epsilon: session_options.Epsilon = None,
+    value: Value = None,
+    rows: Rows = None,
+    how: How = "difference",
+    noise_only: NoiseOnly = False,
+    picture: Picture = None,
+    delta: session_options.Delta = None,
+    policy: session_options.PolicyFile = session_options.POLICY,
+    confidence: session_options.Confidence = "0.95",
+    as_json: session_options.Json = False,
+    analyst: session_options.Analyst = None,
+    server: session_options.Server = None,
+    server_key: session_options.ServerKey = None,
+    file: session_options.QuestionFile = None,
+) -> None:
+    """Compare groups of an answer: with the error of the noise and of sampling.
+
+    The question is asked FOR POPULATION, so all that the comparison needs is measured with it.
+    Without two groups, all pairs are compared, and all intervals hold together. A question
+    that was asked before costs nothing again.
+    """
+    _check_how(how, first, second)
+    session_options.check_writable(picture)
+    options = session_options.ask_options(
+        **dict.fromkeys(("margin", "relative", "of")),
+        epsilon=epsilon,
+        find=False,
+        delta=delta,
+        confidence=confidence,
+        nonnegative=False,
+        other=False,
+        brackets=True,
+    )
+    text = session_options.read_question(question, file, options)
+    from deniable.query.planner.for_population import split_population_clause
+
+    text = text if noise_only or split_population_clause(text)[1] else f"{text} FOR POPULATION"
+    with session_options.open_session(policy, "asking", analyst, server, server_key) as session:
+        pair = _find_pair(session.plan(text, **options), first, second)
+        release = session.sql(text, **options)
+    level = parse_decimal(confidence, "confidence")
+    told = {"value": value, "rows": rows, "sampling": not noise_only, "confidence": level}
+    found = _compare(release, pair, how, told)
+    _print(found, release, as_json=as_json)
+    if picture is not None:
+        from deniable.figures import canvas, inferences
+
+        print(canvas.save(inferences.differences(found), picture))
+
+
+def _check_how(how: str, first: str | None, second: str | None) -> None:
+    if how not in ("difference", "ratio", "odds-ratio"):
+        raise InvalidParameter(f"--as is difference, ratio or odds-ratio. Found {how!r}.")
+    if (first is None) != (second is None) or (first is None and how != "difference"):
+        raise InvalidParameter(
+            "Name two groups after the question, such as A B; or none, for the differences of "
+            "all pairs."
+        )
+
+
+def _find_pair(plan: "Plan", first: str | None, second: str | None) -> tuple[Any, ...]:
+    """The keys of both groups; refuses, before the charge, names of no declared group."""
+    if not plan.keys:
+        raise InvalidParameter("There is nothing to compare: group the question by a key.")
+    if first is None or second is None:
+        return ()
+    values = [key.values for key in plan.keys]
+    declared = [known for known in values if known is not None]
+    if len(declared) < len(values):
+        return tuple(
+            tuple(name.split(",")) if len(values) > 1 else name for name in (first, second)
+        )
+    groups = {",".join(map(str, keys)): keys for keys in itertools.product(*declared)}
+    found = []
+    for name in (first, second):
+        if name not in groups:
+            shown = " ".join(list(groups)[:8])
+            raise InvalidParameter(f"There is no group {name!r}. The groups are {shown}.")
+        found.append(groups[name] if len(values) > 1 else groups[name][0])
+    return tuple(found)
+
+
+def _compare(
+    release: Any, pair: tuple[Any, ...], how: str, told: dict[str, Any]
+) -> "tuple[Inferred, ...]":
+    from deniable import infer
+
+    if not pair:
+        return infer.all_pairs(release, **told)
+    acts = {"difference": infer.difference, "ratio": infer.ratio}
+    return (acts.get(how, infer.odds_ratio)(release, *pair, **told),)
+
+
+def _print(found: "tuple[Inferred, ...]", release: Any, *, as_json: bool) -> None:
+    import json
+
+    if as_json:
+        names = ("what", "value", "interval", "noise", "sampling", "confidence", "p_value")
+        rows = [{name: getattr(one, name) for name in (*names, "target")} for one in found]
+        print(json.dumps(rows))
+        return
+    notes = dict.fromkeys(note for one in found for note in one.notes)
+    for one in found:
+        print(str(one).splitlines()[0])
+    for line in (*dict.fromkeys(f"Target: {one.target}." for one in found), *notes):
+        print(line)
+    print(f"Left: {release.remaining}.")

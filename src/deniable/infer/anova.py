@@ -1,0 +1,152 @@
+"""Analysis of variance: do all groups have the same mean?
+
+The statistic is the sum over groups of (noisy sum - r * noisy number of rows)**2 over the
+variance of that difference: by sampling, and by the noise, whose part is known. r is the
+common mean. Without noise, this is the F test's. What is unknown (the common mean, the numbers
+of rows, the variance of one row's value) is a worst case (`worst_case`). Shares are simulated
+as binomial numbers. Other means are simulated as normal, like in the F test itself: with few
+rows and very uneven values the test holds less exactly, as without noise.
+"""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidParameter
+from deniable.infer.comparisons import variance_notes
+from deniable.infer.group_means import GroupMeans
+from deniable.infer.mean_intervals import population_ends
+from deniable.infer.readings import read, refuse_several_rows
+from deniable.infer.significance import Significance
+from deniable.infer.worst_case import SET_CHANCE, draw_noise, worst_p
+from deniable.query.margins.noise_quantiles import moments
+from deniable.release.session.release import Release
+
+Floats: TypeAlias = NDArray[np.float64]
+Point: TypeAlias = tuple[
+    float, float, Floats
+]  # common mean, variance of a row, numbers of rows
+
+
+def anova_test(
+    release: Release, *, value: str | None = None, rows: str | None = None
+) -> Significance:
+    """Tests whether all groups have the same mean, or share, in the population.
+
+    >>> import deniable as dp
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"ward": ["A", "B", "C"] * 400, "sick": [1, 0, 0, 1, 1, 0] * 200})
+    >>> keys = {"ward": ["A", "B", "C"]}
+    >>> visits = dp.protect(rows, bounds={"sick": (0, 1)}, keys=keys, epsilon=1)
+    >>> question = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS share FROM data GROUP BY ward"
+    >>> dp.infer.anova_test(visits.sql(question, epsilon=1)).rejects()
+    True
+    """
+    means = read(release, value, rows)
+    if not isinstance(means, GroupMeans) or len(means.groups) < 2:
+        raise InvalidParameter(
+            "An analysis of variance needs the means or shares of two or more groups: AVG(x), "
+            "COUNT(x) and STDDEV(x), grouped by a declared key."
+        )
+    if release.plan.thresholding is not None:
+        raise InvalidParameter(
+            "The groups of this release were found in the data, so groups may be missing from "
+            "it. Declare the keys in the policy, or name them in the question."
+        )
+    refuse_several_rows(release.plan)
+    statistic, p = anova_p(means)
+    name = f"{means.what} is the same in all {len(means.groups)} groups"
+    return Significance(name, statistic, p, notes=variance_notes(means))
+
+
+def anova_p(means: GroupMeans, *, enough: float | None = None) -> tuple[float, float]:
+    """The statistic, and the largest p-value over what is unknown."""
+    known = means.variance
+    pooled = _pooled(means.above, means.below, means)
+    largest = _range_variance(pooled, means)
+    if known is not None:
+        weights = np.maximum(means.below, 1.0)
+        limits = known.most(SET_CHANCE / 4)
+        largest = np.minimum(largest, float(weights @ limits / weights.sum()))
+    observed = float(_statistic(means.above, means.below, largest, means))
+    binomial = known is None
+
+    def simulate(point: Point, rng: np.random.Generator, many: int) -> Floats:
+        _, variance, rows = point
+        over = _draw_sums(means, point, rng, many, binomial=binomial)
+        under = np.repeat(rows[:, None], many, axis=1)
+        for part in means.parts:
+            z = draw_noise(part.noise, rng, over.shape)
+            over, under = over + float(part.above) * z, under + float(part.below) * z
+        seen = _range_variance(_pooled(over, under, means), means)
+        if not binomial:
+            freedom = max(float(rows.sum()) - rows.size, 1.0)
+            seen = variance * rng.chisquare(freedom, many) / freedom
+        return _statistic(over, under, seen, means)
+
+    return observed, worst_p(observed, simulate, _points(means, float(largest)), enough=enough)
+
+
+def _points(means: GroupMeans, largest: float) -> Iterator[Point]:
+    """Common means, variances and numbers of rows, from a set that holds the right ones."""
+    rows = np.maximum(np.rint(means.below), 1.0)
+    both = replace(
+        means,
+        groups=("all",),
+        above=means.above.sum(keepdims=True),
+        below=means.below.sum(keepdims=True),
+        parts=means.parts * len(means.groups),
+        variance=None,
+    )
+    yield float(both.values[0]), largest, rows
+    (low,), (high,) = population_ends(both, 1 - SET_CHANCE / 4)
+    fewest, most = means.row_limits(SET_CHANCE / Fraction(8 * len(means.groups)))
+    variances = [largest]
+    if means.variance is not None:
+        # A smaller variance is worse where the noise dominates.
+        variances += [largest / 2, largest / 8]
+    for mean, variance, size in itertools.product(
+        (low, (low + high) / 2, high), variances, (rows, fewest, most)
+    ):
+        yield float(mean), variance, size
+
+
+def _draw_sums(
+    means: GroupMeans, point: Point, rng: np.random.Generator, many: int, *, binomial: bool
+) -> Floats:
+    mean, variance, rows = point
+    shape = (rows.size, many)
+    if binomial:
+        width = means.high - means.low
+        share = np.clip((mean - means.low) / width, 0.0, 1.0)
+        drawn = rng.binomial(rows[:, None].astype(np.int64), share, shape)
+        return np.asarray(means.low * rows[:, None] + width * drawn)
+    return rng.normal(rows[:, None] * mean, np.sqrt(rows[:, None] * variance), shape)
+
+
+def _pooled(above: Floats, below: Floats, means: GroupMeans) -> Floats:
+    """The mean of all groups together, inside of its range."""
+    rows = np.maximum(below.sum(0), 1.0)
+    edge = (means.high - means.low) / (rows + 2)
+    return np.asarray(np.clip(above.sum(0) / rows, means.low + edge, means.high - edge))
+
+
+def _range_variance(mean: Floats, means: GroupMeans) -> Floats:
+    return np.asarray((mean - means.low) * (means.high - mean))
+
+
+def _statistic(above: Floats, below: Floats, variance: Floats, means: GroupMeans) -> Floats:
+    """For arrays of groups, or of groups and simulations."""
+    mean = _pooled(above, below, means)
+    noise = np.zeros_like(mean)
+    for part in means.parts:
+        noise = (
+            noise + (float(part.above) - mean * float(part.below)) ** 2 * moments(part.noise)[0]
+        )
+    rows = np.maximum(below, 1.0)
+    return np.asarray(((above - mean * below) ** 2 / (rows * variance + noise)).sum(0))

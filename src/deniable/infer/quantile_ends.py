@@ -1,0 +1,135 @@
+"""Quantiles of the population: what the noise leaves open in ranks, plus the binomial error.
+
+Of n independent rows, the number below the population's quantile of level p is binomial. So a
+sample's quantile of a level q below p is at most the population's of level p, except with the
+chance that this number is at most n q; the same from above. The released intervals of the
+quantiles at q hold together, with the release's own confidence. The interval runs from the low
+end of the highest level that is far enough below p, to the high end of the lowest one that is
+far enough above. FOR POPULATION asks for such levels. Without them, the interval ends at the
+column's bounds.
+"""
+
+import math
+from fractions import Fraction
+
+from deniable.errors import InvalidParameter
+from deniable.infer.drawn_samples import Drawn
+from deniable.infer.inferred import Inferred
+from deniable.infer.readings import rows_per_unit
+from deniable.infer.totals import named
+from deniable.infer.unit_squares import linear_outputs
+from deniable.query.margins.margins import noise_of_features
+from deniable.query.margins.noise_quantiles import fixed_margin
+from deniable.query.plan.plan import Chosen, Output, Plan
+from deniable.release.answer.answer_table import column_names
+from deniable.release.session.release import Release
+
+_UNKNOWN = Fraction(1, 50)  # of the error, for the number of rows
+
+
+def quantile_levels(plan: Plan) -> dict[str, tuple[Fraction, Output]]:
+    """The outputs that are quantiles: their levels, by the names of their columns."""
+    found = {}
+    for names, output in zip(column_names(plan), plan.outputs, strict=True):
+        node = output.node
+        if isinstance(node, Chosen) and output.margin_in != "rows":
+            choice = plan.choices[node.choice]
+            levels = getattr(choice.mechanism, "quantiles", None)
+            if levels is not None:
+                found[names[0]] = Fraction(levels[choice.names.index(node.name)]), output
+    return found
+
+
+def infer_quantile(
+    release: Release, column: str, place: int, group: object, drawn: Drawn, level: Fraction
+) -> Inferred:
+    """The population's quantile of one group."""
+    if rows_per_unit(release.plan) > 1:
+        raise InvalidParameter(
+            f"{column}: one unit may have several rows here, and they may be alike. Quantiles "
+            "of the population need one row a unit (max_rows_per_unit_per_group=1)."
+        )
+    output = quantile_levels(release.plan)[column][1]
+    error = (1 - level) - (1 - release.plan.confidence)
+    if column not in release.answer.ends or error <= 0:
+        raise InvalidParameter(
+            f"{column}: intervals of its noise take {float(1 - release.plan.confidence):g} of "
+            "the error, and nothing is left for sampling. Put FOR POPULATION at the end of the "
+            f"question, or ask with confidence={float(1 - (1 - level) / 2):g}."
+        )
+    rows = _fewest_rows(release, output, place, error * _UNKNOWN)
+    far = _levels_far_enough(release.plan, column, rows, float(error * (1 - _UNKNOWN)) / 2)
+    limits = float(output.low or 0), float(output.high or 0)
+    value = _value(release, column, place, limits[0])
+    noise, ends, drawn_ends = [], [], []
+    for side, name in enumerate(far):
+        noise.append(_cell(release, column, place, side, limits))
+        ends.append(_cell(release, name, place, side, limits) if name else limits[side])
+        drawn_ends.append(_value(release, name, place, limits[side]) if name else limits[side])
+    return Inferred(
+        f"{output.about}{named(group)}",
+        value,
+        (min(ends[0], noise[0], value), max(ends[1], noise[1], value)),
+        (noise[0], noise[1]),
+        (min(drawn_ends[0], value), max(drawn_ends[1], value)),
+        float(level),
+        drawn.target,
+    )
+
+
+def _levels_far_enough(
+    plan: Plan, column: str, rows: int, tail: float
+) -> tuple[str | None, str | None]:
+    """The columns of the nearest levels that sampling does not take across, with this tail."""
+    levels = quantile_levels(plan)
+    wanted, output = levels[column]
+    below = above = None
+    for name, (own, other) in sorted(levels.items(), key=lambda pair: pair[1][0]):
+        together = getattr(other.node, "choice", 0) == getattr(output.node, "choice", 1)
+        if together and own < wanted and _below(rows, wanted, own) <= tail:
+            below = name
+        elif together and own > wanted and above is None and _above(rows, wanted, own) <= tail:
+            above = name
+    return below, above
+
+
+def _below(rows: float, level: Fraction, other: Fraction) -> float:
+    """P(at most rows * other of the rows lie below the quantile)."""
+    from scipy.stats import binom
+
+    return float(binom.cdf(math.floor(rows * other), rows, float(level)))
+
+
+def _above(rows: float, level: Fraction, other: Fraction) -> float:
+    """P(at least rows * other of the rows lie below the quantile), one rank given away."""
+    from scipy.stats import binom
+
+    return float(binom.sf(math.ceil(rows * other) - 2, rows, float(level)))
+
+
+def _fewest_rows(release: Release, output: Output, place: int, chance: Fraction) -> int:
+    """A number that the group's rows reach, except with this chance."""
+    plan = release.plan
+    inner = output.about[output.about.index("(") + 1 :].rpartition(",")[0]
+    inner = inner or output.about.removeprefix("MEDIAN(").removesuffix(")")
+    found = linear_outputs(plan).get(f"COUNT({inner})") or linear_outputs(plan).get("COUNT(*)")
+    if found is None:
+        raise InvalidParameter(
+            f"How many rows {output.about} is over was not released. Ask for COUNT({inner}) "
+            "beside it, or put FOR POPULATION at the end of the question."
+        )
+    name, shape, _ = found
+    noises = noise_of_features(plan.blocks, plan.thresholding)
+    margin = fixed_margin(dict(shape.weights), noises, 1 - 2 * chance)
+    return max(math.floor(_value(release, name, place) - margin), 1)
+
+
+def _value(release: Release, name: str, place: int, missing: float = 0.0) -> float:
+    found = release.answer.table[name][place].as_py()
+    return missing if found is None else float(found)
+
+
+def _cell(
+    release: Release, name: str, place: int, side: int, limits: tuple[float, float]
+) -> float:
+    return _value(release, release.answer.ends[name][side], place, limits[side])

@@ -1,0 +1,176 @@
+"""Counts and sums of the population, from a sample of a known fraction or of a known frame.
+
+With the fraction f a total is 1/f times that of the sample. By sampling, the sample's total
+varies with (1 - f) times the sum of the squares of what each unit adds, at most: so for a count
+with one row a unit (1 - f) times the count, and with up to m rows a unit at most m times that.
+For sums the squares must be released; FOR POPULATION asks for them. With the size of the frame,
+a sum is that size times the mean, whose interval is known.
+"""
+
+import math
+from fractions import Fraction
+from statistics import NormalDist
+
+from deniable.errors import InvalidParameter
+from deniable.infer.drawn_samples import Drawn, key_columns, sampled_part
+from deniable.infer.group_means import GroupMeans, Key
+from deniable.infer.inferred import Ends, Inferred
+from deniable.infer.mean_intervals import noise_ends, population_ends, sampling_ends
+from deniable.infer.readings import (
+    GroupAmounts,
+    form_of,
+    mean_columns,
+    read,
+    rows_per_unit,
+)
+from deniable.infer.unit_squares import linear_outputs, numbers, plain_name
+from deniable.query.margins.linear_forms import LinearForm, RatioForm
+from deniable.query.margins.margins import noise_of_features
+from deniable.query.margins.noise_quantiles import fixed_margin
+from deniable.release.session.release import Release
+
+_UNKNOWN = Fraction(1, 50)  # of 1 - confidence, for the sum of squares
+
+
+def infer_total(
+    release: Release, found: GroupAmounts, place: int, drawn: Drawn, level: Fraction
+) -> Inferred:
+    """The population's count or sum of one group."""
+    if release.plan.thresholding is not None:
+        raise InvalidParameter(
+            "The groups of this release were found in the data, so those with few rows in the "
+            "sample may be missing, and counts of the others are too high on average. Declare "
+            "the keys."
+        )
+    if drawn.fraction is None and drawn.frame is not None and not found.count:
+        return _frame_total(release, found, place, drawn, level)
+    if drawn.fraction is None:
+        raise InvalidParameter(
+            f"The population's {found.what} needs the sampling fraction, such as fraction=0.1, "
+            "or [tables.x.sample] in the policy."
+        )
+    share, value = drawn.fraction, float(found.values[place])
+    noise = fixed_margin(dict(found.weights), dict(found.noises), level)
+    plain = found.count and rows_per_unit(release.plan) == 1
+    if plain:
+        both, sampling = (projected_ends(value, n, share, level) for n in (noise, 0.0))
+    else:
+        squares = _squares(release, found, place, (1 - level) * _UNKNOWN)
+        both, sampling = (total_ends(value, n, squares, share, level) for n in (noise, 0.0))
+    return Inferred(
+        f"{plain_name(found.what)}{named(found.groups[place])} of the population",
+        value / share,
+        both,
+        _ends(value, noise, share, least=0.0 if found.count else -math.inf),
+        sampling,
+        float(level),
+        drawn.target,
+    )
+
+
+def _frame_total(
+    release: Release, found: GroupAmounts, place: int, drawn: Drawn, level: Fraction
+) -> Inferred:
+    """The size of the frame times the mean of the rows."""
+    mean = next(
+        (name for name in mean_columns(release) if _is_mean_of(release, name, found)), ""
+    )
+    group, sample, plan = found.groups[place], release.sample, release.plan
+    strata = [] if sample is None or sample.by is None else [sample.by.lower()]
+    if not mean or key_columns(plan) != strata:
+        raise InvalidParameter(
+            f"The population's {found.what} follows from the frame if AVG and COUNT of the "
+            "same values are in the release, for the whole frame or for each of its strata. "
+            "Put FOR POPULATION at the end of the question, or declare the sample's fraction."
+        )
+    if sample is not None and sample.clustered:
+        raise InvalidParameter(
+            f"The population's {found.what} needs the fraction of a clustered sample: its "
+            "frame counts units, and not rows."
+        )
+    means = read(release, mean, None)
+    assert isinstance(means, GroupMeans)
+    assert drawn.frame is not None
+    one = sampled_part(release, means, place, None, level)
+    whole, noise, sampling = (
+        (drawn.frame * float(low[0]), drawn.frame * float(high[0]))
+        for low, high in (of(one, level) for of in (population_ends, noise_ends, sampling_ends))
+    )
+    name = f"{found.what}{named(group)} of the population"
+    value = drawn.frame * float(one.values[0])
+    return Inferred(name, value, whole, noise, sampling, float(level), drawn.target)
+
+
+def _is_mean_of(release: Release, name: str, found: GroupAmounts) -> bool:
+    shape = form_of(release, name)
+    return isinstance(shape, RatioForm) and dict(shape.above.weights) == dict(found.weights)
+
+
+def _ends(value: float, half: float, share: float, least: float = -math.inf) -> Ends:
+    return max(value - half, least) / share, (value + half) / share
+
+
+def total_ends(
+    value: float, noise: float, squares: float, share: float, level: Fraction
+) -> Ends:
+    """Ends of the population's total, from the sample's, the margin of its noise and an upper
+    limit of the sum of squares of what each unit adds.
+
+    >>> [round(end) for end in total_ends(100.0, 0.0, 100.0, 0.1, Fraction(19, 20))]
+    [813, 1187]
+    """
+    z = NormalDist().inv_cdf(float(1 + level + (1 - level) * _UNKNOWN) / 2)
+    return _ends(value, math.hypot(noise, z * math.sqrt((1 - share) * squares)), share)
+
+
+def _squares(release: Release, found: GroupAmounts, place: int, chance: Fraction) -> float:
+    """An upper limit of the sum of squares of what each unit adds; fails with `chance`."""
+    plan = release.plan
+    most = rows_per_unit(plan)
+    noises = noise_of_features(plan.blocks, plan.thresholding)
+    if found.count:  # m rows of one unit add m * m at most, and m in number
+        limit = fixed_margin(dict(found.weights), dict(found.noises), 1 - 2 * chance)
+        return most * max(float(found.values[place]) + limit, 0.0)
+    outputs = linear_outputs(plan)
+    inner = found.what.removeprefix("SUM(").removesuffix(")")
+    about = f"SUM(({inner} * {inner}))"
+    if about not in outputs:
+        raise InvalidParameter(
+            f"How much {found.what} varies between units was not released. Put FOR POPULATION "
+            f"at the end of the question, which asks for {about} beside it."
+        )
+    name, shape, _ = outputs[about]
+    assert isinstance(shape, LinearForm)
+    margin = fixed_margin(dict(shape.weights), noises, 1 - 2 * chance)
+    return most * max(float(numbers(release, name)[place]) + margin, 0.0)
+
+
+def projected_ends(count: float, noise: float, share: float, level: Fraction) -> Ends:
+    """All K for which |count - share K| is within hypot(noise, z sqrt(K share (1 - share))).
+
+    The number of sampled rows of K is binomial or varies less. Half a row is added.
+
+    >>> low, high = projected_ends(100, 0.0, 0.1, Fraction(19, 20))
+    >>> round(low), round(high)
+    (826, 1209)
+    """
+    z = NormalDist().inv_cdf(float(1 + level) / 2)
+    spread = z * z * (1 - share)
+    ends = []
+    for sign in (-1.0, 1.0):
+        at = max(count + sign * 0.5, 0.0)
+        # With m = share K: (at - m)**2 = noise**2 + spread m.
+        middle = at + spread / 2
+        ends.append(max(middle + sign * math.sqrt(spread * (at + spread / 4) + noise**2), 0.0))
+    return ends[0] / share, ends[1] / share
+
+
+def named(group: Key) -> str:
+    """A group's name within a sentence.
+
+    >>> named("A"), named(("A", 1)), named(())
+    (' of A', ' of A, 1', '')
+    """
+    if group == ():
+        return ""
+    return f" of {', '.join(map(str, group)) if isinstance(group, tuple) else group}"

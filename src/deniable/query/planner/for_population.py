@@ -1,0 +1,390 @@
+"""FOR POPULATION at the end of a question: it also measures what sampling errors need.
+
+    SELECT ward, AVG(cost) AS cost FROM visits GROUP BY ward FOR POPULATION
+
+Like WITHIN, the clause is not SQL: it is read from the tokens and removed before the SQL is
+parsed. What it adds are outputs like any others, planned, checked and paid for with the rest.
+If each unit has one row, an average gets its number of rows and its standard deviation, a sum
+the sum of its squares, and a quantile the quantiles around it. If a unit may have several rows,
+the question is asked about units: of each, Y is the sum of its values and N the number of its
+rows, and the sums of Y * Y, Y * N and N * N are measured, which one unit moves by at most
+(m B)**2, m**2 B and m**2. So rows of one unit may have anything in common.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+import sqlglot
+from sqlglot.errors import SqlglotError
+
+from deniable.errors import InvalidParameter, InvalidQuery
+from deniable.policy import Column, Policy, Table
+from deniable.query.language.expressions import aggregates_in
+from deniable.query.language.question import Question
+from deniable.query.language.quoted_names import quote_names
+from deniable.query.language.syntax_tree import (
+    Aggregate,
+    Call,
+    ColumnRef,
+    Derived,
+    Expression,
+    Literal,
+    Named,
+    Selection,
+    TableRef,
+)
+from deniable.query.plan.plan import Plan
+
+NOTE = "Asked FOR POPULATION: `population()` states the errors of noise and sampling."
+
+_LONGEST = 100_000  # characters of the question
+_TAIL = 0.0125  # of one end of a quantile's interval, by sampling
+_ROUND = 1000  # how finely the levels of quantiles are written
+_ZERO_TO_ONE = (Fraction(0), Fraction(1))
+_SUM_WEIGHT = 2  # sums are asked twice as accurately as sums of squares
+
+
+def split_population_clause(text: str) -> tuple[str, bool]:
+    """The question without FOR POPULATION at its end, and whether it was there.
+
+    >>> split_population_clause("SELECT AVG(x) AS m FROM visits FOR POPULATION")
+    ('SELECT AVG(x) AS m FROM visits ', True)
+    """
+    if not isinstance(text, str) or len(text) > _LONGEST or "population" not in text.lower():
+        return text, False
+    text = quote_names(text)
+    try:
+        tokens = list(sqlglot.tokenize(text, dialect="duckdb"))
+    except SqlglotError:
+        return text, False
+    while tokens and tokens[-1].text == ";":
+        tokens.pop()
+    words = [text[token.start : token.end + 1].upper() for token in tokens[-2:]]
+    if words != ["FOR", "POPULATION"]:
+        return text, False
+    return text[: tokens[-2].start], True
+
+
+def asked_for_population(plan: Plan) -> bool:
+    """Whether the question ended with FOR POPULATION."""
+    return NOTE in plan.notes
+
+
+def measure_for_population(
+    question: Question, policy: Policy, options: dict[str, Any]
+) -> tuple[Question, dict[str, Any]]:
+    """The question with all that sampling errors need, and the options to plan it with."""
+    if question.having is not None or question.limit is not None or question.distinct:
+        raise InvalidQuery(
+            "FOR POPULATION cannot be combined with HAVING, LIMIT or DISTINCT: groups that the "
+            "noise chose are no fair sample of it. Ask for all groups, and choose afterwards."
+        )
+    table = _table_of(question, policy)
+    _check_strata(question, table)
+    widened = _Widened(question, table)
+    found = widened.question()
+    weights = {**widened.weights, **(options.get("weights") or {})}
+    options = {**options, "weights": weights} if weights else options
+    if widened.quantiles:
+        level = Fraction(str(options.get("confidence", "0.95")))
+        options = {**options, "confidence": 1 - (1 - level) / 2}
+    return found, options
+
+
+def refuse_accuracy() -> InvalidParameter:
+    """FOR POPULATION with a margin."""
+    return InvalidParameter(
+        "FOR POPULATION takes a price, such as epsilon=1, and no accuracy: how far the "
+        "population may be off also depends on the rows."
+    )
+
+
+def _table_of(question: Question, policy: Policy) -> Table:
+    name = question.table.name if isinstance(question.table, TableRef) else question.table
+    tables = {own.lower(): table for own, table in policy.tables.items()}
+    if not isinstance(name, str) or name.lower() not in tables:
+        raise InvalidQuery(
+            "FOR POPULATION needs a question about one table: of joins and sub-queries nobody "
+            "knows how the rows were sampled. Ask about the table that was sampled."
+        )
+    return tables[name.lower()]
+
+
+def _check_strata(question: Question, table: Table) -> None:
+    """Refuses a number of all strata together, before it is paid for."""
+    by = None if table.sample is None else table.sample.by
+    keys = _keys_of(question, table)
+    names = [key.name.lower() for key in keys if isinstance(key, ColumnRef)]
+    if by is not None and by.lower() not in names:
+        raise InvalidQuery(
+            f"FOR POPULATION: the sample of {table.name} was drawn in strata of {by}. Group by "
+            f"{by}, and take the strata together with dp.infer.weighted()."
+        )
+
+
+class _Widened:
+    """A question while outputs are added to it."""
+
+    def __init__(self, asked: Question, table: Table) -> None:
+        self.asked, self.table = asked, table
+        self.by_unit = table.unit is not None and table.max_rows_per_unit_per_group > 1
+        self.outputs: list[Named] = []
+        self.inner: dict[Aggregate, str] = {}
+        self.weights: dict[str, int] = {}
+        self.quantiles = False
+        ratios = (_ratio_of(output.expression) for output in asked.outputs)
+        if any(ratio and ratio[1].name == "count" for ratio in ratios):
+            self.by_unit = table.unit is not None
+
+    def question(self) -> Question:
+        """The question with its new outputs."""
+        for output in self.asked.outputs:
+            self._add(output)
+        if not self.inner:
+            return replace(self.asked, outputs=tuple(self.outputs))
+        return self._about_units()
+
+    def _add(self, output: Named) -> None:
+        expression = output.expression
+        if not aggregates_in(expression):
+            self.outputs.append(output)
+        elif isinstance(expression, Aggregate) and expression.name == "quantile":
+            self._add_quantile(output, expression)
+        elif isinstance(expression, Aggregate) and expression.name == "avg":
+            self._add_mean(output, expression)
+        elif isinstance(expression, Aggregate) and expression.name in ("sum", "count"):
+            self._add_total(output, expression)
+        elif (ratio := _ratio_of(expression)) is not None:
+            self._add_ratio(output, *ratio)
+        elif not self.by_unit:  # others are kept: STDDEV belongs to an AVG
+            self.outputs.append(output)
+        else:
+            raise self._not_for_population(expression)
+
+    def _add_mean(self, output: Named, mean: Aggregate) -> None:
+        if self.by_unit:
+            ratio = replace(mean, name="sum"), replace(mean, name="count")
+            return self._add_ratio(output, *ratio)
+        self.outputs.append(output)
+        self._beside(f"{output.name}: rows", replace(mean, name="count"))
+        if not self._is_share(mean.argument):
+            self._beside(f"{output.name}: deviation", replace(mean, name="stddev_samp"))
+        return None
+
+    def _add_total(self, output: Named, total: Aggregate) -> None:
+        if self.table.sample is None and total.name == "count" and self._has_mean():
+            kept = Aggregate("sum", self._term(total)) if self.by_unit else total
+            return self.outputs.append(replace(output, expression=kept))
+        if self.table.sample is None:
+            raise InvalidQuery(
+                f"FOR POPULATION: {total} of the population cannot be told from a sample of "
+                "unknown size. Declare the sample in the policy, for example   "
+                f"[tables.{self.table.name}.sample] fraction = 0.1   or ask for averages."
+            )
+        if self.table.sample.fraction is None:
+            return self._add_by_frame(output, total)
+        if not self.by_unit:
+            self.outputs.append(output)
+            if total.name == "sum" and total.argument is not None:
+                square = Call("*", (total.argument, total.argument))
+                self._beside(f"{output.name}: squares", Aggregate("sum", square))
+            return None
+        term = self._term(total)
+        self.outputs.append(replace(output, expression=Aggregate("sum", term)))
+        self.weights[output.name] = _SUM_WEIGHT
+        self._beside(f"{output.name}: squares", Aggregate("sum", Call("*", (term, term))))
+        return None
+
+    def _has_mean(self) -> bool:
+        """Whether something is asked that needs no known sample; counts may stand beside it."""
+        asked = [output.expression for output in self.asked.outputs]
+        means = ("avg", "quantile")
+        named = (isinstance(one, Aggregate) and one.name in means for one in asked)
+        return any(named) or any(map(_ratio_of, asked))
+
+    def _add_by_frame(self, output: Named, total: Aggregate) -> None:
+        """A sum of the whole frame: its size times the mean."""
+        if total.name == "count" or self.by_unit:
+            raise InvalidQuery(
+                f"FOR POPULATION: {total} needs the `fraction` of the sample in "
+                f"[tables.{self.table.name}.sample]. With the size of the frame alone, ask for "
+                "sums with one row a unit, or for averages."
+            )
+        self.outputs.append(output)
+        self._beside(f"{output.name}: mean", replace(total, name="avg"))
+        self._beside(f"{output.name}: rows", replace(total, name="count"))
+        self._beside(f"{output.name}: deviation", replace(total, name="stddev_samp"))
+
+    def _add_ratio(self, output: Named, above: Aggregate, below: Aggregate) -> None:
+        if not self.by_unit and below.name == "count":
+            raise InvalidQuery(
+                f"FOR POPULATION: write {output.expression} as an average, such as AVG(x) or "
+                "AVG(CASE WHEN ... THEN 1 ELSE 0 END)."
+            )
+        y, n = self._term(above), self._term(below)
+        over, under = Aggregate("sum", y), Aggregate("sum", n)
+        self.outputs.append(replace(output, expression=Call("/", (over, under))))
+        for name, total in ((f"{output.name}: sum", over), (f"{output.name}: rows", under)):
+            self._beside(name, total)
+            self.weights[name] = _SUM_WEIGHT
+        for name, pair in (("sum sum", (y, y)), ("sum rows", (y, n)), ("rows rows", (n, n))):
+            self._beside(f"{output.name}: {name}", Aggregate("sum", Call("*", pair)))
+
+    def _add_quantile(self, output: Named, quantile: Aggregate) -> None:
+        if self.by_unit:
+            raise InvalidQuery(
+                f"FOR POPULATION: {quantile} needs one row a unit "
+                "(max_rows_per_unit_per_group=1): rows of one unit may be alike."
+            )
+        self.outputs.append(output)
+        self.quantiles = True
+        level = quantile.levels[0]
+        for around in self._levels_around(level):
+            name = f"{output.name}: {float(around):g}"
+            self._beside(name, replace(quantile, levels=(around,)))
+        self._beside(f"{output.name}: rows", Aggregate("count", quantile.argument))
+
+    def _levels_around(self, level: Fraction) -> Iterator[Fraction]:
+        """Where to look for the ends: as far as sampling may move a quantile of that level."""
+        rows = self.table.expected_rows
+        if rows is None:
+            raise InvalidQuery(
+                "FOR POPULATION: where the ends of a quantile's interval lie depends on how "
+                f"many rows there are. Declare expected_rows of {self.table.name}: a public "
+                "guess."
+            )
+        for key in _keys_of(self.asked, self.table):
+            column = self._column(key)
+            declared = None if column is None else column.keys
+            rows //= len(declared) if isinstance(declared, tuple) else 1
+        # A group with half as many rows as the others should do as well.
+        spread = math.sqrt(2 * level * (1 - level) / max(rows, 1))
+        away = Fraction(math.ceil(-NormalDist().inv_cdf(_TAIL) * spread * _ROUND) + 1, _ROUND)
+        yield from (end for end in (level - away, level + away) if 0 < end < 1)
+
+    def _beside(self, name: str, expression: Expression) -> None:
+        """Adds an output, unless it is asked for already."""
+        asked = (*self.outputs, *(self.asked.outputs if not self.by_unit else ()))
+        if all(output.expression != expression for output in asked):
+            self.outputs.append(Named(name, expression))
+
+    def _term(self, total: Aggregate) -> Expression:
+        """What one row, or one unit, adds to a sum or to a count."""
+        if not self.by_unit:
+            assert total.argument is not None
+            return total.argument
+        count = self._inside(replace(total, name="count"))
+        if total.name == "count":
+            return count
+        # The count is cut to what one unit may have, so the sum is that of so many rows.
+        return Call("*", (self._inside(replace(total, name="avg")), count))
+
+    def _inside(self, aggregate: Aggregate) -> ColumnRef:
+        return ColumnRef(self.inner.setdefault(aggregate, f"(a{len(self.inner)})"))
+
+    def _is_share(self, argument: Expression | None) -> bool:
+        """Whether values are 0 or 1, so that their variance follows from their mean."""
+        column = None if argument is None else self._column(argument)
+        if column is None:
+            return False
+        return column.kind == "boolean" or (
+            column.bounds == _ZERO_TO_ONE and (column.integer or column.step == 1)
+        )
+
+    def _column(self, expression: Expression) -> Column | None:
+        columns = {name.lower(): column for name, column in self.table.columns.items()}
+        if not isinstance(expression, ColumnRef):
+            return None
+        return columns.get(expression.name.lower())
+
+    def _about_units(self) -> Question:
+        """The outputs over one row for each unit and group."""
+        asked = self.asked
+        aliases = _aliases(asked, self.table)
+        keys = _plain(asked) if asked.by_all else asked.keys
+        expressions = _keys_of(asked, self.table)
+        names = [
+            key.name if isinstance(key, ColumnRef) else f"(k{i})"
+            for i, key in enumerate(expressions)
+        ]
+        assert self.table.unit is not None
+        unit = Named("(u)", ColumnRef(self.table.unit))
+        inside = [Named(n, e) for n, e in zip(names, expressions, strict=True)]
+        counted = [Named(name, aggregate) for aggregate, name in self.inner.items()]
+        source = TableRef(asked.table) if isinstance(asked.table, str) else asked.table
+        units = Selection(source, (unit, *inside, *counted), asked.where, (unit, *inside))
+        outer = dict(zip(expressions, map(ColumnRef, names), strict=True))
+        outputs = []
+        for output in self.outputs:
+            if aggregates_in(output.expression):
+                outputs.append(output)
+                continue
+            expression = _unalias(output.expression, aliases)
+            if expression not in outer:
+                raise self._not_for_population(output.expression)
+            outputs.append(Named(output.name, outer[expression]))
+        if asked.order and any(by not in outer for by, _ in asked.order):
+            raise InvalidQuery(
+                "FOR POPULATION: order by a key, or order the answer afterwards."
+            )
+        return replace(
+            asked,
+            table=Derived(units, "units"),
+            where=None,
+            keys=tuple(Named(k.name, ColumnRef(n)) for k, n in zip(keys, names, strict=True)),
+            outputs=tuple(outputs),
+            order=tuple((outer[by], down) for by, down in asked.order),
+            by_all=False,
+        )
+
+    def _not_for_population(self, expression: Expression) -> InvalidQuery:
+        return InvalidQuery(
+            f"FOR POPULATION knows averages, counts, sums, ratios of two sums and quantiles. "
+            f"{expression} is none of them: ask for it in a question of its own."
+        )
+
+
+def _ratio_of(expression: Expression) -> tuple[Aggregate, Aggregate] | None:
+    """A sum over a sum, or over a count."""
+    if isinstance(expression, Call) and expression.name == "/":
+        above, below = expression.arguments
+        if not isinstance(above, Aggregate) or not isinstance(below, Aggregate):
+            return None
+        return (above, below) if {above.name, below.name} <= {"sum", "count"} else None
+    return None
+
+
+def _plain(question: Question) -> tuple[Named, ...]:
+    """The outputs without an aggregate."""
+    return tuple(o for o in question.outputs if not aggregates_in(o.expression))
+
+
+def _aliases(question: Question, table: Table) -> dict[str, Expression]:
+    """What names of outputs stand for; a column of that name comes first."""
+    columns = {name.lower() for name in table.columns}
+    found = ((output.name.lower(), output.expression) for output in _plain(question))
+    return {name: expression for name, expression in found if name not in columns}
+
+
+def _keys_of(question: Question, table: Table) -> list[Expression]:
+    """The expressions that a question groups by, without aliases."""
+    keys = _plain(question) if question.by_all else question.keys
+    found = []
+    for key in keys:
+        expression = key.expression
+        if isinstance(expression, Literal) and isinstance(expression.value, Fraction):
+            place = int(expression.value)  # GROUP BY 1
+            if 1 <= place <= len(question.outputs):
+                expression = question.outputs[place - 1].expression
+        found.append(_unalias(expression, _aliases(question, table)))
+    return found
+
+
+def _unalias(expression: Expression, aliases: dict[str, Expression]) -> Expression:
+    if isinstance(expression, ColumnRef) and expression.table is None:
+        return aliases.get(expression.name.lower(), expression)
+    return expression

@@ -1,0 +1,84 @@
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import binom
+
+import deniable as dp
+from deniable.errors import InvalidParameter
+from deniable.infer.quantile_ends import _above, _below, quantile_levels
+from tests.infer.simulated import at_most
+
+TEXT = "SELECT MEDIAN(x) AS m FROM v FOR POPULATION"
+
+
+def protect(values, **options):
+    rows = pa.table({"id": range(len(values)), "x": values})
+    return dp.protect(
+        rows,
+        name="v",
+        unit="id",
+        bounds={"x": (0, 1000)},
+        step={"x": 1},
+        epsilon=100,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(9, 10)])
+@pytest.mark.parametrize("rows", [40, 977])
+def test_order_statistics_cross_a_quantile_as_rarely_as_said(level, rows):
+    """Exactly: the k-th of n is above the quantile if fewer than k lie below it."""
+    for other in (level - Fraction(1, 20), level + Fraction(1, 20)):
+        for rank in (int(rows * other), int(rows * other) + 1):
+            crossed_down = binom.cdf(rank - 1, rows, float(level))
+            crossed_up = binom.sf(rank - 1, rows, float(level))
+            assert _below(rows, level, other) >= crossed_down - 1e-12
+            assert _above(rows, level, other) >= crossed_up - 1e-12
+
+
+def test_the_median_of_the_population_is_covered(size):
+    releases = size(small=25, full=2_000, what="samples of which the median is asked")
+    rng = np.random.default_rng(1)
+    missed = 0
+    for _ in range(releases):
+        sample = np.minimum(rng.exponential(200, 800), 1000)
+        data = protect(sample, expected_rows=1000)
+        (found,) = data.sql(TEXT, epsilon=1).population()
+        missed += not found.low <= 200 * np.log(2) <= found.high
+        assert found.high < 400
+    assert at_most(missed / releases, releases)
+
+
+def test_both_errors_and_the_levels_around():
+    data = protect(np.arange(1000.0), expected_rows=1000)
+    release = data.sql(TEXT, epsilon=20)
+    (found,) = release.population()
+    levels = {name: float(level) for name, (level, _) in quantile_levels(release.plan).items()}
+    assert sorted(levels.values()) == pytest.approx([0.449, 0.5, 0.551], abs=0.002)
+    assert found.what == "MEDIAN(x)"
+    assert found.noise[0] >= found.low
+    assert (
+        440 < found.low < found.sampling[0] + 8 < 500 < found.sampling[1] < found.high + 8 < 570
+    )
+    assert release.plan.confidence == Fraction(39, 40)
+
+
+def test_what_a_quantile_needs_is_said():
+    data = protect(np.arange(1000.0))
+    with pytest.raises(dp.InvalidQuery, match="Declare expected_rows of v"):
+        data.sql(TEXT, epsilon=1)
+    release = data.sql("SELECT MEDIAN(x) AS m, COUNT(x) AS n FROM v", epsilon=1)
+    with pytest.raises(InvalidParameter, match=r"ask with confidence=0\.975"):
+        release.population()
+    alone = data.sql("SELECT MEDIAN(x) AS m FROM v", epsilon=1, confidence=0.975)
+    with pytest.raises(InvalidParameter, match=r"Ask for COUNT\(x\)"):
+        alone.population()
+    wide = data.sql("SELECT MEDIAN(x) AS m, COUNT(x) AS n FROM v", epsilon=1, confidence=0.975)
+    (found,) = wide.population()
+    assert found.interval == (0.0, 1000.0)  # no level beside it was asked for
+    several = protect(np.arange(1000.0), expected_rows=1000, max_rows_per_unit_per_group=2)
+    with pytest.raises(dp.InvalidQuery, match="needs one row a unit"):
+        several.sql(TEXT, epsilon=1)
+    assert str(data.remaining).startswith("epsilon 97")
