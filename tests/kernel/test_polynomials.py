@@ -1,7 +1,7 @@
 """Bounds of polynomials contain every value, and the joint bound every row."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import combinations_with_replacement, product
 from math import inf
 
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.errors import PlanRefused
-from deniable.kernel.polynomials import Joint, RowSum, bounds, joint
+from deniable.kernel.polynomials import Joint, Limits, RowSum, bounds, joint, movement
 
 NUMBERS = st.integers(-9, 9)
 TERMS = st.dictionaries(
@@ -100,3 +100,46 @@ def test_a_share_of_no_rows_is_zero():
 def test_very_large_polynomials_are_refused():
     with pytest.raises(PlanRefused):
         bounds({(("x", 9),): 1}, {"x": (0, 1)})
+
+
+def units(boxes, groups, limits):
+    """What a unit can have in each group: sums of its rows at the corners of their boxes."""
+    corners = list(product(*boxes))
+    each = {
+        (n, tuple(map(sum, zip(*rows, strict=True))) or (0,) * len(boxes))
+        for n in range(limits.rows + 1)
+        for rows in combinations_with_replacement(corners, n)
+    }
+    for held in product(each, repeat=groups):
+        counts = [n for n, _ in held]
+        whole = limits.groups * limits.rows if limits.whole is None else limits.whole
+        if sum(map(bool, counts)) <= limits.groups and sum(counts) <= whole:
+            yield [number for _, sums in held for number in sums]
+
+
+@pytest.mark.parametrize(
+    ("boxes", "groups", "limits", "exact"),
+    [
+        ([(-1, 2)], 1, Limits(1, 3), True),
+        ([(-1, 2)], 3, Limits(2, 2, 3), False),
+        ([(-2, 3)], 2, Limits(2, 2), False),
+        ([(1, 2)], 3, Limits(3, 2, 4), False),
+        ([(0, 1), (0, 1)], 2, Limits(2, 2, 3), False),
+        ([(-1, 1), (0, 1)], 2, Limits(2, 1), False),
+        ([(-1, 1), (-1, 1)], 1, Limits(1, 2), True),
+    ],
+)
+def test_no_unit_moves_further_than_the_movement(boxes, groups, limits, exact):
+    names = [f"x{i}" for i in range(len(boxes))]
+    features = [RowSum.variable(name, *ends) for name, ends in zip(names, boxes, strict=True)]
+    states, zero = list(units(boxes, groups, limits)), [0] * groups * len(boxes)
+    for neighbors, others in (("add-remove", [zero]), ("replace", states)):
+        l1, square = movement(features, joint(features), limits, neighbors, keyed=groups > 1)
+        moves = [
+            [a - b for a, b in zip(*pair, strict=True)] for pair in product(states, others)
+        ]
+        far = max(sum(map(abs, move)) for move in moves)
+        further = max(sum(x * x for x in move) for move in moves)
+        assert far <= l1
+        assert further <= square
+        assert not exact or (far, further) == (l1, square)

@@ -43,8 +43,8 @@ class LastSelect(NamedTuple):
 
     def holds(self, keys: list[str], cells: list[str]) -> bool:
         """Whether the columns are keys, cells that are computed from keys, and a number n."""
-        derived = all(self.made[name].find(exp.AggFunc) is None for name in cells)
-        return list(self.columns) == [*keys, *cells, "n"] and derived
+        same = list(self.columns) == [*keys, *cells, "n"]
+        return same and all(self.made[name].find(exp.AggFunc) is None for name in cells)
 
     def form(self, name: str) -> RowSum:
         """The sum over rows that a column is."""
