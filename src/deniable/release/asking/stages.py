@@ -81,9 +81,12 @@ def _plan_parts(
 ) -> OuterPlan | StagedPlan:
     """The plan of a statement with several private parts: SQL over answers, or constants."""
     try:
-        return plan_outer(session, question, options, refusal)
-    except InvalidQuery as problem:
-        return plan_stages(session, question, options, problem)
+        try:
+            return plan_outer(session, question, options, refusal)
+        except InvalidQuery as problem:
+            return plan_stages(session, question, options, problem)
+    except RecursionError:  # too deep to be taken apart
+        raise refusal from None
 
 
 def _release_in_two_steps(
