@@ -1,7 +1,9 @@
 """One address cannot hold all connections, and no address is kept."""
 
-from types import SimpleNamespace
+import asyncio
+import functools
 
+import pytest
 from uvicorn import Config
 from uvicorn.server import ServerState
 
@@ -10,6 +12,8 @@ from deniable.app.server.connection_limits import (
     OpenConnections,
     limited_protocol,
 )
+
+LOOP = asyncio.new_event_loop()
 
 
 class Transport:
@@ -29,7 +33,7 @@ class Transport:
 
 def connect(protocol, address, state):
     config = Config(lambda: None, http=protocol, log_config=None)
-    made = protocol(config, state, {}, _loop=SimpleNamespace())
+    made = protocol(config, state, {}, _loop=LOOP)
     transport = Transport(address)
     made.connection_made(transport)
     return made, transport
@@ -66,3 +70,61 @@ def test_what_has_ended_is_forgotten_and_no_address_is_kept():
     for _ in range(2):
         open_ones.remove("192.0.2.77")
     assert not open_ones._open
+
+
+async def _answer(scope, receive, send):
+    while (await receive()).get("more_body"):
+        pass
+    length = [(b"content-length", b"4")]
+    await send({"type": "http.response.start", "status": 200, "headers": length})
+    await send({"type": "http.response.body", "body": b"done"})
+
+
+def _served(act, *, request_seconds=0.5):
+    """What a client sees of a server whose connections have half a second for a request."""
+
+    async def run():
+        loop = asyncio.get_running_loop()
+        protocol = limited_protocol(OpenConnections(), request_seconds=request_seconds)
+        config = Config(_answer, http=protocol, log_config=None, lifespan="off")
+        config.load()
+        make = functools.partial(protocol, config, ServerState(), {}, _loop=loop)
+        listening = await loop.create_server(make, "127.0.0.1", 0)
+        async with listening:
+            port = listening.sockets[0].getsockname()[1]
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            try:
+                return await act(reader, writer)
+            finally:
+                writer.close()
+
+    return asyncio.run(run())
+
+
+HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
+
+
+@pytest.mark.parametrize("sent", [b"", b"POST / HT", HEAD, HEAD + b"\r\n", HEAD + b"\r\nbod"])
+def test_a_request_that_does_not_end_is_closed(sent):
+    async def act(reader, writer):
+        writer.write(sent)
+        try:
+            return await reader.read()
+        except ConnectionResetError:
+            return b""
+
+    assert _served(act) == b""
+
+
+def test_a_slow_second_request_is_closed_and_whole_ones_are_answered():
+    async def act(reader, writer):
+        for _ in range(3):
+            writer.write(HEAD + b"\r\nbody")
+            assert (await reader.readuntil(b"done")).startswith(b"HTTP/1.1 200")
+        writer.write(HEAD)
+        try:
+            return await reader.read()
+        except ConnectionResetError:
+            return b""
+
+    assert _served(act, request_seconds=2.0) == b""

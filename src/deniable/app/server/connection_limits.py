@@ -3,19 +3,22 @@
 A server serves a limited number of connections. Without this, one machine that opens all of
 them and says nothing would keep everybody else out. Addresses are hashed with a key that exists
 only in the memory of this process, and forgotten when their last connection ends. This machine
-itself is not limited: a proxy on it speaks for everybody.
+itself is not limited: a proxy on it speaks for everybody. A connection whose request has not
+come in full after some seconds is closed, so that slow ones do not pile up.
 """
 
 import asyncio
 from collections import Counter
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from deniable.app.server.loopback_hosts import is_loopback
 from deniable.app.server.rate_limits import AddressHash
 
 MOST_CONNECTIONS = 64  # of one address; an office or a household may share one
+REQUEST_SECONDS = 20.0  # in which a request of at most 64 kB has come in full
 
 
 class OpenConnections:
@@ -53,23 +56,51 @@ class OpenConnections:
             del self._open[name]
 
 
-def limited_protocol(open_ones: OpenConnections) -> type[H11Protocol]:
-    """HTTP as uvicorn speaks it, for as many connections of an address as are allowed."""
+def limited_protocol(
+    open_ones: OpenConnections, *, request_seconds: float = REQUEST_SECONDS
+) -> type[H11Protocol]:
+    """HTTP as uvicorn speaks it, for as many connections of an address as are allowed, each of
+    which has so many seconds for a request."""
 
     class LimitedProtocol(H11Protocol):
         """One connection. Beyond the limit it is closed before a byte is read."""
 
         counted: str | None = None
+        patience: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             address = _address(transport.get_extra_info("peername"))
             super().connection_made(transport)
             if open_ones.add(address):
                 self.counted = address
+                self.expect_request()
             else:
                 transport.abort()
 
+        def expect_request(self) -> None:
+            """Closes the connection, unless a request has come in full by then."""
+            self.stop_waiting()
+            self.patience = self.loop.call_later(request_seconds, self.transport.abort)
+
+        def stop_waiting(self) -> None:
+            if self.patience is not None:
+                self.patience.cancel()
+                self.patience = None
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if (
+                self.conn.their_state is not h11.IDLE
+                and self.conn.their_state is not h11.SEND_BODY
+            ):
+                self.stop_waiting()
+
+        def on_response_complete(self) -> None:
+            self.expect_request()
+            super().on_response_complete()
+
         def connection_lost(self, exc: Exception | None) -> None:
+            self.stop_waiting()
             if self.counted is not None:
                 open_ones.remove(self.counted)
                 self.counted = None

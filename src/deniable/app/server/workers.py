@@ -18,7 +18,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from deniable.app.server.accounts.server_database import ServerDatabase
+from deniable.app.server.problem_details import as_ours
 from deniable.app.server.questions.opened_server import ServerSettings, make_server
 from deniable.app.server.serving import ServerPlace, bind, serve_on
 from deniable.errors import DeniableError, ServerUnavailable
@@ -133,6 +136,6 @@ def work(told: dict[str, Any]) -> None:
 if __name__ == "__main__":
     try:
         work(json.loads(sys.argv[1]))
-    except DeniableError as problem:
-        print(f"deniable serve: {problem}", file=sys.stderr)
+    except (DeniableError, SQLAlchemyError) as problem:
+        print(f"deniable serve: {as_ours(problem)}", file=sys.stderr)
         sys.exit(2)

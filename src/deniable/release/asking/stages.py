@@ -84,9 +84,12 @@ def _plan_parts(
     if split_population_clause(question)[1]:
         raise refusal
     try:
-        return plan_outer(session, question, options, refusal)
-    except InvalidQuery as problem:
-        return plan_stages(session, question, options, problem)
+        try:
+            return plan_outer(session, question, options, refusal)
+        except InvalidQuery as problem:
+            return plan_stages(session, question, options, problem)
+    except RecursionError:  # too deep to be taken apart
+        raise refusal from None
 
 
 def _release_in_two_steps(

@@ -69,7 +69,7 @@ def test_one_plan_of_a_person_at_a_time_and_few_wait(monkeypatch):
     while children._turns._here["ann"] < 4:
         pass
     assert len(running) == 1
-    with pytest.raises(dp.TooManyQuestions, match="4 new questions of yours"):
+    with pytest.raises(dp.TooManyQuestions, match="of yours are being planned: 4"):
         children.seconds(plan_of(policy), "ann")
     other = threading.Thread(target=children.seconds, args=(plan_of(policy), "bob"))
     other.start()
@@ -78,7 +78,7 @@ def test_one_plan_of_a_person_at_a_time_and_few_wait(monkeypatch):
     for thread in [*waiting, other]:
         thread.join()
     assert not children._turns._here
-    assert not children._turns._locks
+    assert not children._turns._turns
 
 
 def test_children_with_made_up_rows_are_told_no_source(tmp_path):

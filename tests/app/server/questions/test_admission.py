@@ -332,6 +332,29 @@ def test_an_outcome_that_the_ledger_did_not_take_is_found_there_later(
         assert ann.get("budget").json()["epsilon"] == "199/2"
 
 
+def test_a_lost_job_is_still_there_when_the_ledger_is_away(place, monkeypatch):
+    """Its worker died, and then its ledger went away: who was told the id finds it later."""
+    lost, ask = threading.Event(), QuestionDesk.ask
+    finish, away = admission.QuestionQueue.finish, []
+
+    def go_away(*given, **how):
+        if len(away) < 3:
+            away.append(1)
+            raise dp.LedgerUnavailable("It went away.")
+        return ask(*given, **how)
+
+    with serving(place) as client:
+        ann = Asker(client, people_of(place.parent.parent).new_token("ann"))
+        monkeypatch.setattr(admission.QuestionQueue, "finish", lambda *given, **how: lost.set())
+        taken = ann.ask(question_id="mine").json()
+        assert lost.wait(600)
+        monkeypatch.setattr(admission.QuestionQueue, "finish", finish)
+        monkeypatch.setattr(QuestionDesk, "ask", go_away)
+        assert ann.wait(taken["id"]).status_code == 200
+        assert len(away) == 3
+        assert ann.get("budget").json()["epsilon"] == "199/2"
+
+
 def test_a_ledger_that_is_away_is_no_failure_of_the_server(place, monkeypatch):
     with serving(place) as client:
         ann = Asker(client, people_of(place.parent.parent).new_token("ann"))

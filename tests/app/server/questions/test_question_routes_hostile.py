@@ -1,12 +1,18 @@
 """Requests that want to hurt: large bodies, other hosts, and looking for what is not theirs."""
 
+import resource
 import socket
-from contextlib import suppress
+import threading
+import time
+from contextlib import ExitStack, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
+import deniable as dp
 from deniable.app.server.questions.answer_formats import to_csv
 from deniable.release.answer.answer_table import Answer
 from tests.app.server.questions.asking import (
@@ -16,7 +22,7 @@ from tests.app.server.questions.asking import (
     serving,
     write_hospital,
 )
-from tests.app.server.questions.commands import children_of, serve
+from tests.app.server.questions.commands import caller, children_of, serve
 
 SECURE = ("content-security-policy", "x-content-type-options", "x-frame-options")
 
@@ -151,3 +157,78 @@ def send_body(port, token, length, *, chunked):
             for _ in range(length >> 16):
                 connection.sendall(part)
         return connection.recv(4096)
+
+
+SLOW_HEAD = b"POST /v1/hospital/releases HTTP/1.1\r\nHost: x\r\nX-Slow: "
+
+
+class Attack:
+    """Sockets that send a byte now and then, and people who ask for heavy plans, while it is
+    on."""
+
+    def __init__(self, url, file, sockets, askers, cases):
+        self.port = int(url.split(":")[2].partition("/")[0])
+        self.calls = [caller(url, file, f"mallory{i % 2}") for i in range(askers)]
+        self.sockets, self.over, self.planned = sockets, threading.Event(), 0
+        whens = " ".join(f"WHEN cost = {i} THEN {i}" for i in range(cases))
+        self.sql = f"SELECT SUM(CASE {whens} ELSE 0 END) AS s FROM visits"
+
+    def __enter__(self):
+        self.over.clear()
+        works = [self._send_slowly, *(partial(self._ask, calls) for calls in self.calls)]
+        self.threads = [threading.Thread(target=work) for work in works]
+        self.ready = threading.Semaphore(0)
+        for thread in self.threads:
+            thread.start()
+        self.ready.acquire()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+
+    def _send_slowly(self):
+        with ExitStack() as opened:
+            held = [
+                opened.enter_context(socket.create_connection(("127.0.0.1", self.port)))
+                for _ in range(self.sockets)
+            ]
+            for connection in held:
+                connection.sendall(SLOW_HEAD)
+            self.ready.release()
+            while not self.over.wait(1):
+                for connection in held:
+                    with suppress(OSError):  # it was closed for being slow
+                        connection.sendall(b"x")
+
+    def _ask(self, calls):
+        while not self.over.is_set():
+            with suppress(dp.DeniableError):
+                calls.post("explain", {"sql": self.sql, "epsilon": 1})
+                self.planned += 1
+
+
+def test_slow_sockets_and_hostile_plans_do_not_hold_up_others(tmp_path, size):
+    """The 99th percentile of others, in turns with and without the attack."""
+    sockets = size(small=40, full=1000, what="slow sockets")
+    askers = size(small=2, full=10, what="askers of heavy plans")
+    cases = size(small=50, full=1000, what="cases in each of their plans")
+    requests = size(small=5, full=50, what="requests of others in each of six turns")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    file, times = write_hospital(tmp_path), {False: [], True: []}
+    with serve(file, "--workers", "2", "--places", "1") as (url, _):
+        bob, attack = caller(url, file, "bob"), Attack(url, file, sockets, askers, cases)
+        for turn in range(6 if requests > 5 else 2):
+            with attack if turn % 2 else nullcontext():
+                for _ in range(requests):
+                    begun = time.perf_counter()
+                    assert bob.get("budget")["epsilon"] == "10"
+                    bob.post("explain", COUNT)
+                    times[bool(turn % 2)].append(time.perf_counter() - begun)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    before, under = (float(np.quantile(times[one], 0.99)) for one in (False, True))
+    print(f"p99 of others: {before:.3f} s, under attack {under:.3f} s; {attack.planned} plans")
+    if requests > 5:
+        assert under <= 2 * before

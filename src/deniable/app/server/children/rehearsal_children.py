@@ -7,13 +7,10 @@ plans of other people: one plan of a person is timed at a time, and few may wait
 
 import queue
 import threading
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from deniable.app.server.children.messages import PipeBroken, PipeTimeout
 from deniable.app.server.children.pooled_engine import PooledEngine
+from deniable.app.server.children.turns import Turns
 from deniable.errors import TooManyQuestions, Unsupported
 from deniable.policy import Policy
 from deniable.query.plan import canonical
@@ -29,7 +26,7 @@ class RehearsalChildren:
 
     def __init__(self, policy: Policy, *, longest: float = LONGEST_REHEARSAL) -> None:
         self._policy, self._longest = policy, longest
-        self._turns = _Turns()
+        self._turns = Turns(_MOST_OF_ONE)
         self._pool: PooledEngine | None = None
         self._lock = threading.Lock()
 
@@ -65,31 +62,3 @@ class RehearsalChildren:
             if self._pool is None:
                 self._pool = PooledEngine(self._policy, children=1, made_up=True)
             return self._pool
-
-
-@dataclass(slots=True)
-class _Turns:
-    """One plan of a person at a time; few wait."""
-
-    _locks: dict[str, threading.Lock] = field(default_factory=dict)
-    _here: "Counter[str]" = field(default_factory=Counter)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @contextmanager
-    def of(self, person: str) -> Iterator[None]:
-        with self._lock:
-            if self._here[person] >= _MOST_OF_ONE:
-                raise TooManyQuestions(
-                    f"{_MOST_OF_ONE} new questions of yours are being tried on made-up rows. "
-                    "Nothing was spent. Wait for them."
-                )
-            self._here[person] += 1
-            turn = self._locks.setdefault(person, threading.Lock())
-        try:
-            with turn:
-                yield
-        finally:
-            with self._lock:
-                self._here[person] -= 1
-                if not self._here[person]:
-                    del self._here[person], self._locks[person]

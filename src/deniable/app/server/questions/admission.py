@@ -18,6 +18,7 @@ from typing import Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from deniable.app.server.accounts.identity import Person
+from deniable.app.server.children.turns import Turns
 from deniable.app.server.problem_details import as_ours
 from deniable.app.server.questions import slots
 from deniable.app.server.questions.question_queue import (
@@ -40,6 +41,7 @@ from deniable.query.plan.plan import Plan
 
 log = logging.getLogger("deniable.server")
 _GRACE = 10.0  # seconds after a slot, to sign, settle and write the outcome
+MOST_PLANNED = 16  # requests of one person that wait for being planned
 NOT_RUN = "abandoned"  # the reference of a list of questions whose worker died
 
 
@@ -49,6 +51,7 @@ class _Work:
 
     job: Job
     timetable: Timetable
+    again: bool = False  # whether somebody was told its id before, so that it must be found
     refusal: DeniableError | None = None
 
 
@@ -57,6 +60,7 @@ class Admission:
 
     def __init__(self, queue: QuestionQueue) -> None:
         self.queue = queue
+        self.turns = Turns(MOST_PLANNED)  # planning keeps a processor busy, and is free
         self._working: dict[str, _Work] = {}
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
@@ -65,7 +69,8 @@ class Admission:
         """The job of a request: a new one, or the one that its id has. When this returns, the
         question is reserved, or waits for the same question, or has an outcome."""
         request = read_request(body)
-        plans = check_request(served, person, request)
+        with self.turns.of(person.name):
+            plans = check_request(served, person, request)
         session = served.session_for(person.name)
         job, is_new = self.queue.take(
             AskedJob(
@@ -137,7 +142,7 @@ class Admission:
         # Who waits for an equal question runs it only if that one was abandoned.
         start = slots.now() if again else job.ready if job.joined else job.start
         timetable = Timetable(start, served.slot_lengths(plans), padded=served.padded)
-        work = _Work(job, timetable)
+        work = _Work(job, timetable, again)
         with self._lock:
             if job.id in self._working:
                 return self._working[job.id]
@@ -185,7 +190,7 @@ class Admission:
         except (DeniableError, SQLAlchemyError) as found:
             problem = as_ours(found)
             away, listed = isinstance(problem, LedgerUnavailable), request.kind == "questions"
-            began = timetable.reserved.is_set() or job.joined
+            began = timetable.reserved.is_set() or job.joined or work.again
             if away and began and not listed:
                 raise problem from None  # its outcome is in the ledger, when that is back
             # A list has no id in the ledger: if its charge may have been written, it ends here.

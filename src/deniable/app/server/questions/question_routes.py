@@ -119,7 +119,12 @@ class _QuestionRoutes:
     async def explain(self, request: Request, policy: str) -> Response:
         served, person = self._enter(request, policy)
         body = await request.body()
-        return JSONResponse(await run_in_threadpool(explain_request, served, person, body))
+
+        def find() -> dict[str, Any]:
+            with self._server.admission.turns.of(person.name):
+                return explain_request(served, person, body)
+
+        return JSONResponse(await run_in_threadpool(find))
 
     async def ask(self, request: Request, policy: str) -> Response:
         """Takes a question. The answer is there at the slot's end, under the id."""

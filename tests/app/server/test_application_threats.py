@@ -1,0 +1,144 @@
+"""Which test and which mutant stand for each threat to a server: nothing here is only words."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+SERVER = "tests/app/server"
+HOSTILE = f"{SERVER}/questions/test_question_routes_hostile.py"
+# For each threat the tests that try it, and what a mutant takes away so that one of them fails.
+THREATS = {
+    "missing authorization, foreign objects": (
+        (
+            f"{SERVER}/accounts/test_access_gate.py::test_every_route_by_every_role",
+            f"{SERVER}/accounts/test_access_gate.py::test_a_route_without_a_row_does_not_start",
+            f"{SERVER}/questions/test_question_routes.py::test_a_foreign_answer_does_not_exist",
+        ),
+        ("a route is let through whatever the role", "an analyst reads the answers of others"),
+    ),
+    "requests from other pages": (
+        (
+            f"{SERVER}/accounts/test_access_gate.py::test_other_origins_change_nothing",
+            f"{SERVER}/accounts/test_account_routes.py::test_looking_changes_nothing",
+        ),
+        ("other pages change something with a session",),
+    ),
+    "formulas in files": (
+        (f"{HOSTILE}::test_a_spreadsheet_runs_no_formula",),
+        ("a spreadsheet runs a formula of an answer",),
+    ),
+    "fixed or stolen sessions": (
+        (
+            f"{SERVER}/accounts/test_account_routes.py"
+            "::test_the_session_is_new_at_login_whatever_was_there",
+            f"{SERVER}/accounts/test_browser_sessions.py::test_a_logout_is_for_all_workers",
+        ),
+        ("a planted session lives on after the log-in", "a log-out ends nothing"),
+    ),
+    "leaked tokens": (
+        (
+            f"{HOSTILE}::test_a_token_leaves_no_trace",
+            f"{SERVER}/accounts/test_identity.py::test_the_token_itself_is_not_stored",
+        ),
+        ("a token is stored as it is",),
+    ),
+    "guessed passwords, known names": (
+        (
+            f"{SERVER}/accounts/test_password_login_timing.py"
+            "::test_known_and_unknown_names_take_as_long",
+            f"{SERVER}/accounts/test_account_routes.py::test_the_eleventh_try_is_429",
+        ),
+        ("passwords are guessed without end", "a password is not hashed for an unknown name"),
+    ),
+    "frames, and stored pages": (
+        (
+            f"{SERVER}/test_application.py::test_every_response_has_the_headers",
+            f"{SERVER}/accounts/test_account_routes.py::test_every_answer_is_private",
+        ),
+        ("failures have no security headers",),
+    ),
+    "addresses that a visitor names": (
+        (
+            f"{SERVER}/accounts/test_account_routes.py"
+            "::test_no_address_of_a_visitor_is_ever_opened",
+            f"{SERVER}/accounts/test_oidc_login.py::test_addresses_that_are_not_https_are_refused",
+        ),
+        ("a provider may describe itself as another",),
+    ),
+    "exhausted resources": (
+        (
+            f"{HOSTILE}::test_a_large_body_is_refused_and_not_kept",
+            f"{HOSTILE}::test_slow_sockets_and_hostile_plans_do_not_hold_up_others",
+            f"{SERVER}/test_connection_limits.py::test_a_request_that_does_not_end_is_closed",
+            f"{SERVER}/children/test_rehearsal_children.py"
+            "::test_one_plan_of_a_person_at_a_time_and_few_wait",
+        ),
+        (
+            "a body that says that it is large is read",
+            "a request may take for ever to come",
+            "a rehearsal may take for ever",
+            "one person may have everything planned at once",
+            "any number of passwords is hashed at once",
+        ),
+    ),
+    "errors that tell": (
+        (
+            f"{HOSTILE}::test_a_failure_says_nothing_but_a_reference",
+            f"{SERVER}/test_application.py::test_an_error_is_one_fixed_sentence",
+        ),
+        ("the log holds what a failure says",),
+    ),
+    "time": (
+        (
+            f"{SERVER}/questions/test_slots_timing.py::test_with_slots_the_time_tells_nothing",
+            f"{SERVER}/questions/test_slots_timing.py::test_without_slots_it_cries_out",
+        ),
+        ("an answer is handed over before its slot ends",),
+    ),
+    "a forged host": (
+        (
+            f"{HOSTILE}::test_no_link_follows_a_forged_host",
+            f"{SERVER}/test_serving.py::test_only_a_proxy_may_name_an_address",
+        ),
+        ("anybody may name another's address",),
+    ),
+    "documents and metrics for everybody": (
+        (
+            f"{HOSTILE}::test_nothing_else_is_served",
+            f"{SERVER}/test_api_document.py"
+            "::test_only_people_read_it_and_only_if_it_is_configured",
+        ),
+        ("the OpenAPI document is served without being configured",),
+    ),
+    "reports sent twice": (
+        (f"{SERVER}/test_survey_routes.py::test_a_token_takes_one_report",),
+        (),
+    ),
+    "an older copy of the ledger": (
+        ("tests/app/cli/serving/test_serve_operated.py::test_every_command_of_the_page_works",),
+        (),
+    ),
+}
+
+
+def mutants():
+    listed = tomllib.loads((ROOT / "tools" / "mutants.toml").read_text())
+    return {one["what"]: one["test"] for group in listed.values() for one in group}
+
+
+@pytest.mark.parametrize("threat", THREATS)
+def test_every_threat_has_its_tests(threat):
+    for name in THREATS[threat][0]:
+        file, _, test = name.partition("::")
+        assert f"def {test}(" in (ROOT / file).read_text(), name
+
+
+@pytest.mark.parametrize("threat", [threat for threat in THREATS if THREATS[threat][1]])
+def test_every_guard_that_is_taken_away_is_missed(threat):
+    """`make mutants` takes them away; here they are listed, each with a test that exists."""
+    known = mutants()
+    for what in THREATS[threat][1]:
+        file, _, test = known[what].partition("::")
+        assert f"def {test.partition('[')[0]}(" in (ROOT / file).read_text(), what
