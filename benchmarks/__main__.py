@@ -22,6 +22,7 @@ from rich.table import Table
 from benchmarks import (
     accounting,
     choosing,
+    console,
     engines,
     files,
     growth,
@@ -43,6 +44,7 @@ WIDE = 160
 BENCHMARKS = {
     "accounting": accounting.rows,
     "choosing": choosing.rows,
+    "console": console.rows,
     "engines": engines.rows,
     "files": files.rows,
     "growth": growth.rows,

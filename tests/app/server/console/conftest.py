@@ -1,9 +1,13 @@
 """One server with a console for each module of browser tests."""
 
+from contextlib import contextmanager
+
 import pytest
 from starlette.testclient import TestClient
 
 from deniable.app.server.accounts.browser_sessions import COOKIE
+from deniable.app.server.accounts.identity import Identities
+from deniable.app.server.accounts.server_database import ServerDatabase
 from deniable.app.server.questions.opened_server import ServerSettings, make_server
 from deniable.app.server.questions.question_queue import QueueLimits
 from tools.console_server import add_people, write_small_hospital
@@ -48,17 +52,20 @@ class Hospital:
         return Visitor(self.client, name and self.identities.sessions.begin(name))
 
 
-@pytest.fixture(scope="module")
-def hospital(tmp_path_factory):
-    from deniable.app.server.accounts.identity import Identities
-    from deniable.app.server.accounts.server_database import ServerDatabase
-
-    file = write_small_hospital(tmp_path_factory.mktemp("console"))
+@contextmanager
+def open_hospital(folder, *, hospital=None, **changes):
+    """A console about made-up visits."""
+    file = write_small_hospital(folder, **(hospital or {}))
     database = file.parent.parent / "server.sqlite"
-    settings = ServerSettings(
-        (file,), database=database, padded=False, limits=QueueLimits(places=1)
-    )
+    usual = {"padded": False, "limits": QueueLimits(places=1)}
+    settings = ServerSettings((file,), database=database, **(usual | changes))
     application = make_server(settings, https=False)
     add_people(database)
     with TestClient(application, base_url="https://localhost") as client:
         yield Hospital(file, client, Identities(ServerDatabase(database)))
+
+
+@pytest.fixture(scope="module")
+def hospital(tmp_path_factory):
+    with open_hospital(tmp_path_factory.mktemp("console")) as hospital:
+        yield hospital

@@ -8,7 +8,7 @@ from deniable.app.server.console.asked_form import AskedForm, reached_stop
 from deniable.app.server.questions.admission import check_request
 from deniable.app.server.questions.question_requests import read_request
 from deniable.app.server.questions.served_policy import ServedPolicy
-from deniable.exact.rationals import decimal_text
+from deniable.app.web.console.console_templates import amount_text
 from deniable.exact.text_formats import percent
 from deniable.ledger.ledger import format_down
 from deniable.ledger.remaining import describe_how_many
@@ -61,8 +61,8 @@ def preview_question(served: ServedPolicy, person: Person, form: AskedForm) -> Q
     widest = max((output.margin or 0.0 for output in plan.outputs), default=0.0)
     return QuestionPreview(
         outputs=tuple(_describe(output, plan) for output in plan.outputs if _is_noisy(output)),
-        epsilon=decimal_text(plan.epsilon),
-        delta=decimal_text(plan.delta),
+        epsilon=amount_text(plan.epsilon),
+        delta=amount_text(plan.delta),
         margin=f"{widest:.6g}" if widest else "",
         stop=reached_stop(plan.epsilon),
         left=format_down(left.epsilon),

@@ -38,17 +38,19 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.globals["file"] = address_of
-    made.filters["amount"] = _amount
+    made.filters["amount"] = amount_text
     return made
 
 
-def _amount(written: object) -> str:
-    """An exact amount as people read it.
+def amount_text(amount: object) -> str:
+    """An amount, or its exact text, as people read it: a decimal if that is exact.
 
-    >>> _amount("1/2"), _amount("1/10000000")
-    ('0.5', '1e-07')
+    >>> amount_text("1/2"), amount_text("1/10000000"), amount_text(Fraction(1, 7))
+    ('0.5', '1e-07', '1/7')
     """
-    return decimal_text(Fraction(str(written)))
+    exact = Fraction(str(amount))
+    short = decimal_text(exact)
+    return short if Fraction(short) == exact else str(exact)
 
 
 def template_files() -> Iterator[Path]:

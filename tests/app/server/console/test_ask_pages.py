@@ -1,0 +1,141 @@
+import html
+import json
+import re
+from fractions import Fraction
+
+import pytest
+
+from deniable.app.server.console.asked_form import AskedForm
+from deniable.release.answer.formatting import format_margin
+
+COUNTS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+QUESTIONS = [
+    ({"by": "epsilon", "epsilon": "0.25"}, COUNTS),
+    ({"by": "margin", "margin": "25"}, COUNTS),
+    ({"by": "stop", "stop": "2"}, "SELECT AVG(cost) AS cost, SUM(age) AS age FROM visits"),
+    ({"by": "epsilon", "epsilon": "1/7"}, "SELECT COUNT(DISTINCT patient) AS n FROM visits"),
+    ({"by": "epsilon", "epsilon": "0.5", "confidence": "0.99"}, COUNTS),
+]
+
+
+def text_of(page):
+    """The text of a page as people read it."""
+    return " ".join(html.unescape(re.sub("<[^>]+>", " ", page.text)).split())
+
+
+def hidden(page, name):
+    return re.search(f'name="{name}" value="([^"]*)"', page.text)[1]
+
+
+@pytest.mark.parametrize(("choices", "sql"), QUESTIONS)
+def test_every_number_of_the_preview_is_that_of_the_interface(hospital, choices, sql):
+    ann = hospital.visitor("ann")
+    page = ann.submit("/console/hospital/preview", sql=sql, **choices)
+    told = AskedForm.read({"sql": sql} | choices).request()
+    api = ann._send("POST", "/v1/hospital/explain", content=json.dumps(told)).json()
+    assert hidden(page, "expects") == api["plan_hashes"][0]
+    assert Fraction(re.search('data-epsilon="([^"]*)"', page.text)[1]) == Fraction(
+        api["epsilon"]
+    )
+    shown = text_of(page)
+    left = ann.get("/v1/hospital/budget").json()["epsilon"]
+    price = re.search('data-epsilon="([^"]*)"', page.text)[1]
+    assert f"Costs {price} of your {Fraction(left)}" in shown
+    assert f"{api['how_many']} more question" in shown or api["how_many"] == 1
+    for line in api["text"].splitlines()[:-1]:  # the last one is the kernel's
+        assert " ".join(line.split("─ ")[-1].split()) in shown
+    assert api["text"].splitlines()[-1].partition("checked: ")[2] in shown
+    for margin in re.findall(r"± (?:about )?([\d,.]+) at 9", api["text"]):
+        assert f"{format_margin(float(margin.replace(',', '')))}" in shown
+
+
+def test_nothing_is_spent_by_looking(hospital):
+    ben = hospital.visitor("ben")
+    before = ben.get("/v1/hospital/budget").json()
+    for choices, sql in QUESTIONS:
+        ben.submit("/console/hospital/preview", sql=sql, **choices)
+        ben.submit("/console/hospital/ask", sql=sql, **choices)
+    assert ben.get("/v1/hospital/budget").json() == before
+    assert ben.get("/v1/hospital/ledger/entries").json() == []
+
+
+def test_only_the_plan_whose_price_was_shown_is_asked(hospital):
+    ann = hospital.visitor("ann")
+    cheap = {"sql": COUNTS, "by": "epsilon", "epsilon": "0.01"}
+    expects = hidden(ann.submit("/console/hospital/preview", **cheap), "expects")
+    before = ann.get("/v1/hospital/budget").json()
+    dear = cheap | {"epsilon": "0.5", "expects": expects}
+    refused = ann.submit("/console/hospital/releases", **dear)
+    assert refused.status_code == 400
+    assert "Nothing was spent" in text_of(refused)
+    assert "Ask: spend 0.5" in text_of(refused)  # now its price is shown
+    assert ann.submit("/console/hospital/releases", **cheap).status_code == 400
+    assert ann.get("/v1/hospital/budget").json() == before
+
+
+def test_pressing_twice_asks_once(hospital):
+    ann = hospital.visitor("ann")
+    asked = {"sql": "SELECT MAX(age) AS a FROM visits", "by": "epsilon", "epsilon": "0.05"}
+    page = ann.submit("/console/hospital/preview", **asked)
+    asked |= {name: hidden(page, name) for name in ("expects", "question_id")}
+    first, second = (ann.submit("/console/hospital/releases", **asked) for _ in range(2))
+    assert first.status_code == second.status_code == 303
+    assert first.headers["location"] == second.headers["location"]
+    charges = ann.get("/v1/hospital/ledger/entries").json()
+    assert len([entry for entry in charges if entry["epsilon"] == "1/20"]) == 1
+    ann.get(first.headers["location"])
+    again = text_of(ann.submit("/console/hospital/preview", **asked))
+    assert "Ask again: free" in again
+
+
+@pytest.mark.parametrize(
+    ("fields", "sql"),
+    [
+        ({"measure": "count"}, "SELECT COUNT(*) AS n\nFROM visits"),
+        (
+            {"measure": "avg", "column": "0.2", "group": "0.1"},
+            "SELECT ward, AVG(cost) AS avg\nFROM visits\nGROUP BY ward",
+        ),
+        (
+            {"measure": "units", "where": "0.1", "sign": "=", "value": "o'clock"},
+            "SELECT COUNT(DISTINCT patient) AS n\nFROM visits\nWHERE ward = 'o''clock'",
+        ),
+        (
+            {"measure": "sum", "column": "0.3", "where": "0.2", "sign": ">=", "value": "12"},
+            "SELECT SUM(age) AS sum\nFROM visits\nWHERE cost >= 12",
+        ),
+    ],
+)
+def test_the_form_writes_sql(hospital, fields, sql):
+    page = hospital.visitor("ann").submit(
+        "/console/hospital/ask", act="write", table="0", by="epsilon", epsilon="0.1", **fields
+    )
+    written = re.search(r"<textarea id=\"sql\"[^>]*>([^<]*)<", page.text)[1]
+    assert html.unescape(written) == sql
+    assert "This cannot be asked" not in text_of(page)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"measure": "avg"}, "Choose the column"),
+        ({"measure": "avg", "column": "3.1"}, "columns of the table visits only"),
+        ({"table": "9"}, "Choose a table"),
+        ({"where": "0.2", "value": "1 OR 1=1"}, "compare it with a number"),
+        ({"where": "0.1", "sign": "; DROP", "value": "x"}, "how the column is compared"),
+    ],
+)
+def test_the_form_refuses_what_is_not_in_its_lists(hospital, fields, words):
+    page = hospital.visitor("ann").submit(
+        "/console/hospital/ask", **({"act": "write", "table": "0"} | fields)
+    )
+    assert words in text_of(page)
+
+
+@pytest.mark.parametrize("number", ["", "x", "-1", "1e999999999", "1/0", "1,5", "9" * 60, "٣"])
+def test_a_number_that_is_none_is_refused_in_words(hospital, number):
+    page = hospital.visitor("ann").submit(
+        "/console/hospital/preview", sql=COUNTS, by="margin", margin=number
+    )
+    assert page.status_code == 200
+    assert "Write the margin as a number" in text_of(page)

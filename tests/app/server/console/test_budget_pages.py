@@ -1,0 +1,98 @@
+import html
+import json
+import re
+
+import pytest
+
+from tests.app.server.console.test_answer_pages import ask
+
+
+def text_of(page):
+    return " ".join(html.unescape(re.sub("<[^>]+>", " ", page.text)).split())
+
+
+@pytest.fixture(scope="module")
+def spent(hospital):
+    ann = hospital.visitor("ann")
+    ann.get(ask(ann, "SELECT COUNT(*) AS n FROM visits", "0.3"))
+    return ann
+
+
+def test_questions_left_are_those_of_the_interface(hospital, spent):
+    shown = text_of(spent.get("/console/hospital/budget"))
+    left = spent.get("/v1/hospital/budget").json()["epsilon"]
+    assert left == "7/10"
+    assert "visits (0.7 left)" in shown
+    for price, exact in (("0.01", "1/100"), ("0.1", "1/10"), ("0.5", "1/2")):
+        told = {"sql": 'SELECT COUNT(*) FROM "visits"', "epsilon": exact}
+        api = spent._send("POST", "/v1/hospital/explain", content=json.dumps(told)).json()
+        margin = re.search(r"± ([\d,.]+) at", api["text"])[1]
+        more = {1: "one more question"}.get(
+            api["how_many"], f"{api['how_many']} more questions"
+        )
+        assert f"± {margin} {price} {more}" in shown
+
+
+def test_who_spent_what_is_for_owners_and_auditors(hospital, spent):
+    for person in ("olga", "audrey"):
+        page = text_of(hospital.visitor(person).get("/console/hospital/budget"))
+        assert "Who spent what" in page
+        assert "ann analyst 0.3 of 1 spent" in page
+    own = text_of(hospital.visitor("ben").get("/console/hospital/budget"))
+    assert "ann" not in own.split()
+    assert "What you spent Nothing yet" in own
+
+
+def test_charges_are_those_of_the_ledger(hospital, spent):
+    page = text_of(hospital.visitor("audrey").get("/console/hospital/budget"))
+    for entry in hospital.visitor("audrey").get("/v1/hospital/ledger/entries").json():
+        assert f"{entry['number']} {entry['time'][:16].replace('T', ' ')} ann visits" in page
+
+
+def test_a_request_shows_the_owner_how_the_ledger_grants_it(hospital, spent):
+    reason = "<b>waiting times</b>"
+    asked = spent.submit("/console/hospital/budget", epsilon="2.5", reason=reason)
+    assert asked.status_code == 303
+    owner = hospital.visitor("olga")
+    page = owner.get("/console/hospital/budget")
+    shown = text_of(page)
+    assert f"ann asks for a limit of 2.5: {reason} open" in shown
+    assert '[analysts."ann"] epsilon = 2.5 delta = 1e-07' in shown
+    assert "deniable ledger amend" in shown
+    assert "<b>waiting" not in page.text
+    number = re.search(r"/requests/(\d+)", page.text)[1]
+    assert spent.submit(f"/console/hospital/requests/{number}").status_code == 403
+    assert "asks for" not in text_of(hospital.visitor("ben").get("/console/hospital/budget"))
+    owner.submit(f"/console/hospital/requests/{number}")
+    assert "declined" in text_of(spent.get("/console/hospital/budget"))
+    assert spent.get("/v1/hospital/budget").json()["epsilon"] == "7/10"  # a wish grants nothing
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"epsilon": "-1", "reason": "x"},
+        {"epsilon": "2", "reason": ""},
+        {"epsilon": "2", "reason": "x" * 501},
+        {"reason": "x"},
+    ],
+)
+def test_a_request_without_a_number_or_a_reason_is_refused(spent, fields):
+    refused = spent.submit("/console/hospital/budget", **fields)
+    assert refused.status_code == 400
+    assert 'role="alert"' in refused.text
+
+
+def test_a_person_cannot_fill_the_owners_list(hospital):
+    ben = hospital.visitor("ben")
+    made = [
+        ben.submit("/console/hospital/budget", epsilon="2", reason="more").status_code
+        for _ in range(6)
+    ]
+    assert made == [303] * 5 + [400]
+
+
+def test_a_limit_in_force_grants_a_request(hospital, spent):
+    spent.submit("/console/hospital/budget", epsilon="1", reason="as much as there is")
+    shown = text_of(spent.get("/console/hospital/budget"))
+    assert "asks for a limit of 1: as much as there is granted" in shown

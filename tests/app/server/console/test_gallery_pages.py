@@ -1,0 +1,47 @@
+import re
+
+import pytest
+
+from tests.app.server.console.test_answer_pages import ask
+
+WARDS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+COSTS = "SELECT AVG(cost) AS cost FROM visits"
+
+
+@pytest.fixture(scope="module")
+def asked(hospital):
+    """The addresses of an answer to ann and of one to ben."""
+    return ask(hospital.visitor("ann"), WARDS, "0.1"), ask(
+        hospital.visitor("ben"), COSTS, "0.1"
+    )
+
+
+def listed(page):
+    return set(re.findall(r'href="(/console/hospital/releases/\w+)"', page.text))
+
+
+def test_analysts_see_their_own_and_owners_and_auditors_all(hospital, asked):
+    ann, ben = asked
+    for person, theirs in (
+        *(("ann", {ann}), ("ben", {ben}), ("olga", {ann, ben}), ("audrey", {ann, ben})),
+    ):
+        visitor = hospital.visitor(person)
+        for address in theirs:
+            visitor.get(address)  # waits for the answer
+        page = visitor.get("/console/hospital/releases")
+        assert listed(page) == theirs, person
+        assert page.text.count(">certificate</a>") == len(theirs)
+
+
+def test_words_find_questions(hospital, asked):
+    olga = hospital.visitor("olga")
+
+    def search(words):
+        return listed(olga.submit("/console/hospital/search", words=words))
+
+    assert search("WARD count") == {asked[0]}
+    assert search("ben avg") == {asked[1]}
+    assert search("") == {*asked}
+    assert search("ben ward") == set()
+    shown = olga.submit("/console/hospital/search", words='"><script>')
+    assert "<script>" not in shown.text.replace("<script src=", "")
