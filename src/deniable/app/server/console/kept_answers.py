@@ -59,7 +59,7 @@ class AskedAnswer:
 
 
 def read_kept(job: Job) -> AskedAnswer:
-    """A job with its answer. Before its slot has ended there is none, whatever is stored."""
+    """A job with its answer; without it before its slot has ended, whatever is stored."""
     if slots.now() < job.ready or job.outcome is None:
         return AskedAnswer(job, WAITING)
     kind = job.outcome["kind"]
