@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.app.server.console.conftest import open_hospital
 from tests.app.server.console.test_answer_pages import ask
 
 
@@ -58,7 +59,9 @@ def test_a_request_shows_the_owner_how_the_ledger_grants_it(hospital, spent):
     shown = text_of(page)
     assert f"ann asks for a limit of 2.5: {reason} open" in shown
     assert '[analysts."ann"] epsilon = 2.5 delta = 1e-07' in shown
-    assert "deniable ledger amend" in shown
+    assert (
+        f"deniable ledger amend --policy {hospital.file} --because 'request 1 of ann'" in shown
+    )
     assert "<b>waiting" not in page.text
     number = re.search(r"/requests/(\d+)", page.text)[1]
     assert spent.submit(f"/console/hospital/requests/{number}").status_code == 403
@@ -96,3 +99,20 @@ def test_a_limit_in_force_grants_a_request(hospital, spent):
     spent.submit("/console/hospital/budget", epsilon="1", reason="as much as there is")
     shown = text_of(spent.get("/console/hospital/budget"))
     assert "asks for a limit of 1: as much as there is granted" in shown
+
+
+def test_the_lines_and_the_command_grant_what_was_requested(tmp_path):
+    """What the owner is told to write is a policy that the ledger takes."""
+    from deniable.ledger.beginning import amend_ledger
+
+    with open_hospital(tmp_path) as hospital:
+        ann = hospital.visitor("ann")
+        ann.submit("/console/hospital/budget", epsilon="2.5", reason="more")
+        page = hospital.visitor("olga").get("/console/hospital/budget").text
+        told = html.unescape(re.search(r"<pre tabindex=\"0\">(.*?)</pre>", page, re.S)[1])
+        file = hospital.file
+    lines, command = told.split("\n\n")
+    assert command.split()[:3] == ["deniable", "ledger", "amend"]
+    file.write_text(f"{file.read_text()}\n{lines}\n")
+    (gift,) = amend_ledger(file, because="request 1 of ann")
+    assert "ann" in str(gift)

@@ -4,6 +4,7 @@ Only the ledger grants. A request is written down for the owner, who sees the li
 and the command that puts it in force as an entry of the ledger.
 """
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -52,6 +53,7 @@ class ShownRequest:
     state: str
     epsilon: str
     line: str
+    command: str
 
 
 class BudgetPages:
@@ -110,7 +112,7 @@ class BudgetPages:
             left=_left(served, person),
             accounts=accounts,
             schedule=_schedule(served),
-            requests=[_show_request(one, usages) for one in asked],
+            requests=[_show_request(one, usages, served) for one in asked],
             can_decline=person.role == "owner",
             can_request=person.role == "analyst",
             entries=list(reversed(entries))[:_MOST_ENTRIES],
@@ -187,7 +189,9 @@ def _schedule(served: ServedPolicy) -> list[tuple[str, str]]:
     return [(day.isoformat(), str(float(budget.at(day).epsilon))) for day in budget.days]
 
 
-def _show_request(request: BudgetRequest, usages: Sequence[FilterUsage]) -> ShownRequest:
+def _show_request(
+    request: BudgetRequest, usages: Sequence[FilterUsage], served: ServedPolicy
+) -> ShownRequest:
     account = f"analyst:{known_as(request.person)}"
     now = [one for one in usages if (one.account, one.filter) == (account, "pure")]
     granted = bool(now) and now[0].cap >= request.epsilon
@@ -196,4 +200,8 @@ def _show_request(request: BudgetRequest, usages: Sequence[FilterUsage]) -> Show
     line = f"[analysts.{quote_name(request.person)}]\nepsilon = {epsilon}"
     if now and now[0].limit_delta:
         line += f"\ndelta = {float(now[0].limit_delta):g}"
-    return ShownRequest(request, state, epsilon, line)
+    because = f"request {request.number} of {request.person}"
+    command = ["deniable", "ledger", "amend", "--policy", str(served.file)]
+    return ShownRequest(
+        request, state, epsilon, line, shlex.join([*command, "--because", because])
+    )

@@ -32,7 +32,7 @@ class PublicLinks:
         database.create(_TABLE)
 
     def open(self, policy: str, job: str) -> str:
-        """The link of an answer, which is made if there is none."""
+        """The link of an answer, which is made the first time."""
         with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO public_links VALUES (?, ?, ?) ON CONFLICT DO NOTHING",

@@ -15,8 +15,8 @@ from deniable.release.answer.answer_table import Answer
 
 MOST_BARS = 30
 MOST_CHARTS = 3
-WIDTH = 400
-_LEFT, _RIGHT, _ROW, _HEAD, _FOOT = 8, 392, 40, 6, 26
+WIDTH = 320
+_LEFT, _RIGHT, _ROW, _HEAD, _FOOT = 8, 312, 38, 6, 26
 _LINE_HEIGHT, _CELL = 190, 30
 
 
@@ -91,7 +91,7 @@ def draw_answers(plan: Plan, answer: Answer) -> list[AnswerChart]:
 
 
 def draw_answer(plan: Plan, answer: Answer, column: str | None = None) -> AnswerChart | None:
-    """The picture of one column, by default the first with numbers; None if there are none."""
+    """The picture of one column, by default the first with numbers; None without numbers."""
     numbers = list(answer.margins)
     if not numbers or not answer.table.num_rows or (column or numbers[0]) not in numbers:
         return None
@@ -187,7 +187,7 @@ def _matrix(
     rows, columns = (list(dict.fromkeys(keys))[:MOST_BARS] for keys in (down, across))
     known = [value for value in values if value is not None and math.isfinite(value)]
     least, most = min(known), max(known)
-    left, top = 92, 34
+    left, top = 84, 34
     width = round((_RIGHT - left) / len(columns), 2)
     cells = [
         Cell(
@@ -278,5 +278,5 @@ def _key(key: Any) -> str:
     return "NULL" if key is None else str(key)
 
 
-def _shorten(label: str, most: int = 40) -> str:
+def _shorten(label: str, most: int = 34) -> str:
     return label if len(label) <= most else f"{label[: most - 1]}…"
