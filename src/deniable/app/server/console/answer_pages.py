@@ -13,7 +13,7 @@ from deniable.app.server.console.console_forms import read_form
 from deniable.app.server.console.kept_answers import (
     ANSWERED,
     WAITING,
-    KeptAnswer,
+    AskedAnswer,
     find_answer,
     form_fields,
     read_kept,
@@ -102,7 +102,7 @@ class AnswerPages:
         media_type, write = FORMATS[form]
         return Response(write(release.answer, release.certificate), media_type=media_type)
 
-    def _find_public(self, link: str) -> KeptAnswer:
+    def _find_public(self, link: str) -> AskedAnswer:
         found = self._console.links.find(link)
         job = found and self._console.server.admission.queue.find(*found, None)
         kept = read_kept(job) if job else None
@@ -111,7 +111,7 @@ class AnswerPages:
         return kept
 
     def _page(
-        self, request: Request, policy: str, kept: KeptAnswer, over: str | None = None
+        self, request: Request, policy: str, kept: AskedAnswer, over: str | None = None
     ) -> Response:
         if kept.release is None:
             page = self._console.show(
@@ -141,7 +141,7 @@ _STATES = {
 }
 
 
-def _describe(kept: KeptAnswer, files: str) -> dict[str, Any]:
+def _describe(kept: AskedAnswer, files: str) -> dict[str, Any]:
     """What a page shows of an answer: all of it follows from what was released."""
     release = kept.release
     assert release is not None
@@ -181,7 +181,7 @@ def _over(release: Release, text: str | None) -> dict[str, Any]:
     return told
 
 
-def _notebook(kept: KeptAnswer) -> Response:
+def _notebook(kept: AskedAnswer) -> Response:
     release = kept.release
     assert release is not None
     assert release.certificate is not None

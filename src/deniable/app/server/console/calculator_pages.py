@@ -13,7 +13,7 @@ from starlette.responses import Response
 from deniable.app.server.console.asked_form import CONFIDENCES
 from deniable.app.server.console.console import Console
 from deniable.app.server.console.console_forms import read_form
-from deniable.app.server.console.kept_answers import KeptAnswer, list_answers
+from deniable.app.server.console.kept_answers import AskedAnswer, list_answers
 from deniable.app.server.console.page_routes import PageRoute
 from deniable.app.web.console.answer_tables import round_to, show_answer
 from deniable.errors import DeniableError
@@ -110,7 +110,7 @@ class CalculatorPages:
         )
 
 
-def _choose(usable: list[KeptAnswer], name: str) -> KeptAnswer | None:
+def _choose(usable: list[AskedAnswer], name: str) -> AskedAnswer | None:
     """The release that is named, or the latest. One that is not there does not exist."""
     if not name:
         return usable[0] if usable else None

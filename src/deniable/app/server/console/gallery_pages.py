@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from deniable.app.server.console.console import Console
 from deniable.app.server.console.console_forms import read_form
-from deniable.app.server.console.kept_answers import KeptAnswer, list_answers
+from deniable.app.server.console.kept_answers import AskedAnswer, list_answers
 from deniable.app.server.console.page_routes import PageRoute
 
 GALLERY = "/console/{policy}/releases"
@@ -52,7 +52,7 @@ class GalleryPages:
         )
 
 
-def fits(kept: KeptAnswer, words: str) -> bool:
+def fits(kept: AskedAnswer, words: str) -> bool:
     """Whether a question, its asker or its day holds all words."""
     text = f"{kept.sql} {kept.job.person} {kept.day} {kept.state}".lower()
     return all(word in text for word in words.lower().split())

@@ -26,7 +26,7 @@ WAITING, FAILED, REFUSED, ANSWERED = "waiting", "failed", "refused", "answered"
 
 
 @dataclass(frozen=True, slots=True)
-class KeptAnswer:
+class AskedAnswer:
     """A question of somebody, and its answer if its slot has ended and it has one."""
 
     job: Job
@@ -58,13 +58,13 @@ class KeptAnswer:
         return str(outcome.get("message", ""))
 
 
-def read_kept(job: Job) -> KeptAnswer:
+def read_kept(job: Job) -> AskedAnswer:
     """A job with its answer; without it before its slot has ended, whatever is stored."""
     if slots.now() < job.ready or job.outcome is None:
-        return KeptAnswer(job, WAITING)
+        return AskedAnswer(job, WAITING)
     kind = job.outcome["kind"]
     if kind in (FAILED, REFUSED):
-        return KeptAnswer(job, kind)
+        return AskedAnswer(job, kind)
     answer, certificate = read_release(last_receipt(job.outcome))
     plan = canonical.from_json(dict(certificate.plan))
     nothing = Remaining(Fraction(0), Fraction(0))  # what is left now is another matter
@@ -75,10 +75,10 @@ def read_kept(job: Job) -> KeptAnswer:
         certificate=certificate,
         repeated=bool(job.outcome.get("repeated", False)),
     )
-    return KeptAnswer(job, ANSWERED, release)
+    return AskedAnswer(job, ANSWERED, release)
 
 
-def is_theirs(served: ServedPolicy, person: Person, kept: KeptAnswer) -> bool:
+def is_theirs(served: ServedPolicy, person: Person, kept: AskedAnswer) -> bool:
     """Whether all tables of an answer are there for a person."""
     if kept.release is None:
         return True
@@ -88,7 +88,7 @@ def is_theirs(served: ServedPolicy, person: Person, kept: KeptAnswer) -> bool:
 
 async def find_answer(
     console: Console, request: Request, served: ServedPolicy, name: str
-) -> KeptAnswer:
+) -> AskedAnswer:
     """The answer under an id, if it is there for who asks; 404 otherwise."""
     person: Person = request.state.person
     whose = None if request.state.reach == "any" else person.name
@@ -109,7 +109,7 @@ async def find_answer(
 
 def list_answers(
     console: Console, served: ServedPolicy, person: Person, *, everybody: bool, most: int = 100
-) -> list[KeptAnswer]:
+) -> list[AskedAnswer]:
     """The last questions of a person, or of everybody: those that are there for who asks."""
     whose = None if everybody else person.name
     jobs = console.server.admission.queue.listed(served.name, whose, most)
