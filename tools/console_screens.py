@@ -108,7 +108,8 @@ def _request(page: Any, server: ConsoleServer) -> None:
     page.goto(f"{server.home}/budget")
     page.fill("[name=epsilon]", "2")
     page.fill("[name=reason]", "a second study of waiting times")
-    page.get_by_role("button", name="Request").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Request").click()
 
 
 def _publish(page: Any, server: ConsoleServer) -> None:
@@ -116,6 +117,11 @@ def _publish(page: Any, server: ConsoleServer) -> None:
     page.get_by_role("link", name="SELECT ward, COUNT(*) AS visits").first.click()
     page.get_by_role("button", name="Open a public link").click()
     page.wait_for_selector("[data-checked]")
+
+
+def _follow_link(page: Any, server: ConsoleServer) -> None:
+    with page.expect_navigation():
+        page.click("a[href^='/public/']")
 
 
 def _calculate(page: Any, server: ConsoleServer) -> None:
@@ -175,7 +181,7 @@ PAGES: list[tuple[str, str, Address]] = [
     ("exhausted", "ann", lambda page, server: _type(page, server, BY_WARD, "2")),
     ("releases-owner", "olga", "/hospital/releases"),
     ("answer-owner", "olga", _publish),
-    ("public", "olga", lambda page, server: page.click("a[href^='/public/']")),
+    ("public", "olga", _follow_link),
     ("budget-owner", "olga", "/hospital/budget"),
     ("nothing", "olga", "/hospital/releases/none"),
     ("calculator", "ann", _calculate),

@@ -1,0 +1,119 @@
+"""Surveys of a server with accounts, in a real browser: drafted, taken and read."""
+
+import json
+
+import pytest
+
+from tests.app.server.console.test_console_in_browser import PAYLOADS, violations, watched
+from tests.app.web.survey.surveys_to_take import answer, begin, send
+from tools.console_screens import log_in
+from tools.console_server import serve_console, write_small_hospital
+
+pytestmark = pytest.mark.needs("chromium")
+DOPING = """
+id = "doping"
+title = "Doping"
+who = "A club"
+why = "To know."
+epsilon = 2
+[[questions]]
+id = "doped"
+kind = "yes-no"
+text = "Did you?"
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with serve_console(write_small_hospital(tmp_path_factory.mktemp("polled"))) as server:
+        yield server
+
+
+def keep(page, server, text):
+    page.goto(f"{server.url}/console/surveys")
+    page.get_by_label("Questionnaire").fill(text)
+    page.get_by_role("button", name="Keep the draft").click()
+    page.wait_for_selector(".phone")
+
+
+def test_a_pollster_drafts_and_people_answer_and_the_pollster_reads(chromium, server):
+    page, alarms = watched(chromium, server)
+    log_in(page, server.url, "paul")
+    keep(page, server, DOPING)
+    phone = page.frame_locator("iframe")
+    assert phone.get_by_role("heading", name="Doping").is_visible()
+    assert phone.get_by_text("REHEARSAL").is_visible()
+    page.get_by_role("button", name="Open the survey").click()
+    page.wait_for_selector("#taken")
+    person, person_alarms = watched(chromium, server)
+    person.goto(f"{server.url}/s/doping")
+    begin(person)
+    answer(person, doped=1)
+    with person.expect_response("**/s/doping/report") as sent:
+        send(person)
+    assert sent.value.status == 200
+    page.get_by_label("Yes, end it").check()
+    page.get_by_role("button", name="Close the survey").click()
+    page.wait_for_selector("text=It has ended")
+    page.get_by_role("link", name="Results").click()
+    assert "Did you?" in page.inner_text("main")
+    assert violations(page) == []
+    assert alarms == person_alarms == []
+
+
+def test_the_preview_sends_nothing(chromium, server):
+    page, alarms = watched(chromium, server)
+    log_in(page, server.url, "paul")
+    keep(page, server, DOPING.replace('"doping"', '"framed"', 1))
+    posted = []
+    page.on("request", lambda request: request.method == "POST" and posted.append(request.url))
+    page.goto(f"{server.url}/console/preview/framed")
+    begin(page)
+    answer(page, doped=1)
+    page.get_by_role("button", name="Add chance and send").click()
+    page.wait_for_function("window.violations.length > 0")  # the policy has stopped it
+    assert {text.split()[0] for text in page.evaluate("window.violations")} == {"connect-src"}
+    assert posted == []
+    assert alarms == []
+
+
+def test_hostile_texts_of_a_survey_run_nowhere(chromium, server):
+    page, alarms = watched(chromium, server)
+    page.add_init_script("window.hits = []; window.hit = (n) => window.hits.push(n);")
+    log_in(page, server.url, "paul")
+    options = json.dumps([text.replace("\n", " ") for text in PAYLOADS[:40]])
+    text = (
+        f'id = "hostile"\ntitle = {json.dumps(PAYLOADS[0])}\nwho = {json.dumps(PAYLOADS[1])}\n'
+        f'why = {json.dumps(PAYLOADS[4])}\nepsilon = 3\n[[questions]]\nid = "q"\n'
+        f'kind = "single-choice"\ntext = {json.dumps(PAYLOADS[3])}\noptions = {options}\n'
+    )
+    keep(page, server, text)
+    told = [page.evaluate("[window.hits, window.violations]")]
+    frame = page.frame(url="**/preview/hostile")
+    told.append(frame.evaluate("[window.hits, window.violations]"))
+    page.get_by_role("button", name="Open the survey").click()
+    page.wait_for_selector("#taken")
+    for path in ("/console/surveys", "/s/hostile", "/console/surveys/hostile/results"):
+        page.goto(f"{server.url}{path}")
+        told.append(page.evaluate("[window.hits, window.violations]"))
+    assert told == [[[], []]] * 5
+    assert alarms == []
+
+
+def test_all_of_it_works_without_javascript_but_taking_a_survey(chromium, server):
+    page = chromium.new_context(java_script_enabled=False).new_page()
+    log_in(page, server.url, "olga")
+    keep(page, server, DOPING.replace('"doping"', '"plain"', 1))
+    page.get_by_label("Questionnaire").fill(DOPING.replace('"doping"', '"plain"', 1) + "# a")
+    page.get_by_role("button", name="Save and check").click()
+    page.get_by_role("button", name="Open the survey").click()
+    assert "People can take it" in page.inner_text("main")
+    page.goto(f"{server.home}/policy")
+    page.get_by_role("button", name="Check the draft").click()
+    assert "The draft is the policy in force" in page.inner_text("main")
+    page.goto(f"{server.home}/ledger")
+    page.get_by_role("button", name="Replay the ledger").click()
+    assert "The ledger is sound" in page.inner_text("main")
+    page.goto(f"{server.home}/rehearse")
+    page.get_by_role("button", name="Rehearse: free").click()
+    assert "describe no real person" in page.inner_text("main")
