@@ -98,7 +98,9 @@ class HomePages:
         return Response(found.content, media_type=found.media_type, headers=headers)
 
     def _describe(self, name: str, person: Person) -> dict[str, Any]:
-        return {"name": name, "pages": menu_for(person.role, name, "")}
+        pages = menu_for(person.role, name, "")
+        own = [page for page in pages if page.address.startswith(f"{HOME}/{name}/")]
+        return {"name": name, "pages": own}
 
 
 def _safe(after: str) -> str:
