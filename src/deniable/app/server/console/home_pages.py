@@ -99,11 +99,13 @@ class HomePages:
         return Response(found.content, media_type=found.media_type, headers=headers)
 
     def _describe(self, name: str, person: Person) -> dict[str, Any]:
+        pages = menu_for(person.role, name, "")
+        own = [page for page in pages if page.address.startswith(f"{HOME}/{name}/")]
         left = ""
         if reach("GET", "/console/{policy}/ask", person.role) is not None:
             session = self._console.server.policies[name].session_for(person.name)
             left = format_down(session.remaining.epsilon)
-        return {"name": name, "pages": menu_for(person.role, name, ""), "left": left}
+        return {"name": name, "pages": own, "left": left}
 
 
 def _safe(after: str) -> str:
