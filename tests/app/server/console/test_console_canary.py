@@ -6,6 +6,7 @@ from tests.app.server.console.conftest import open_hospital
 from tools.console_server import PEOPLE
 
 PATHS = ("", "/ask", "/releases", "/budget", "/rehearse", "/policy", "/ledger", "/calculator")
+STATE = ("ledger/head", "ledger/entries", "budget")  # which looking at pages does not change
 CANARY = "canary-31337"
 
 
@@ -18,6 +19,8 @@ def pages_of(folder, rows, ward_of_all):
             data.read_text() + f"{CANARY},{ward_of_all},4242,77\n" * (1 if ward_of_all else 0)
         )
         found = {}
+        owner = hospital.visitor("olga")
+        before = [owner.get(f"/v1/hospital/{path}").json() for path in STATE]
         for person in PEOPLE:
             visitor = hospital.visitor(person)
             for path in PATHS:
@@ -27,6 +30,7 @@ def pages_of(folder, rows, ward_of_all):
             sql = "SELECT ward, COUNT(*) AS n, AVG(cost) AS c FROM visits GROUP BY ward"
             shown = visitor.submit("/console/hospital/preview", sql=sql, margin="500")
             found[person, "preview"] = shown.status_code, _constant(shown.text)
+        assert [owner.get(f"/v1/hospital/{path}").json() for path in STATE] == before
         return found
 
 

@@ -3,11 +3,15 @@
 import csv
 import io
 import json
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 import deniable as dp
+from deniable.app.server.accounts.role_matrix import MATRIX
 from tools.console_screens import log_in, visit_pages
 from tools.console_server import PASSWORD, serve_console, write_small_hospital
 
@@ -187,6 +191,62 @@ def test_without_javascript_everything_works_but_the_live_preview(chromium, serv
     assert page.inner_text("h1") == "Answer"
     page.get_by_role("button", name="Compute: free").click()
     assert "Computed from the answer" in page.inner_text("#over")
+
+
+@contextmanager
+def evil_page():
+    """A page of somebody else, without any headers that would protect us."""
+
+    class Evil(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<p>evil</p>")
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Evil) as elsewhere:
+        Thread(target=elsewhere.serve_forever, kwargs={"poll_interval": 0.02}).start()
+        yield f"http://127.0.0.1:{elsewhere.server_port}/"
+        elsewhere.shutdown()
+
+
+SUBMIT = """
+([address, token]) => {
+  const form = document.body.appendChild(document.createElement("form"));
+  Object.assign(form, { method: "POST", action: address });
+  const fields = { form_token: token, act: "open", epsilon: "1", reason: "mine" };
+  for (const [name, value] of Object.entries(fields)) {
+    form.appendChild(Object.assign(document.createElement("input"), { name, value }));
+  }
+  form.submit();
+}"""
+
+
+def test_a_page_of_somebody_else_changes_nothing(chromium, server):
+    page, _ = watched(chromium, server)
+    log_in(page, server.url, "olga")
+    token = page.input_value("[name=form_token]")  # as if it had leaked
+
+    def state():
+        asked = ("v1/hospital/ledger/head", "console/hospital/budget", "console")
+        return [page.request.get(f"{server.url}/{path}").text() for path in asked]
+
+    before = state()
+    fill = {"policy": "hospital", "name": "x", "form": "csv", "provider": "x"}
+    addresses = [
+        server.url + path.format(**fill) for method, path in MATRIX if method == "POST"
+    ]
+    assert len(addresses) >= 10
+    with evil_page() as evil:  # on another port of the same host: our cookie is sent along
+        for address in addresses:
+            page.goto(evil)
+            with page.expect_navigation() as gone:
+                page.evaluate(SUBMIT, [address, token])
+            assert gone.value.status == 403, address
+    assert state() == before  # also still logged in
 
 
 PAYLOADS = [

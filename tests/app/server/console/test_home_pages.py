@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import pytest
 
 from deniable.app.server.console.console import CONTENT_POLICY
@@ -72,3 +74,13 @@ def test_pages_load_nothing_from_elsewhere_and_are_not_stored(hospital):
     style = ann.get("/console-files/console.css")
     assert style.headers["content-type"].startswith("text/css")
     assert ann.get("/console-files/console.py").status_code == 404
+
+
+def test_home_says_what_is_left_as_the_interface_does(hospital):
+    for person, asks in (("ann", True), ("olga", True), ("audrey", False), ("otto", False)):
+        visitor = hospital.visitor(person)
+        home = visitor.get("/console").text
+        assert ("left." in home) == asks
+        if asks:
+            left = Fraction(visitor.get("/v1/hospital/budget").json()["epsilon"])
+            assert f"You have epsilon {left} left." in home

@@ -161,3 +161,9 @@ def test_texts_of_a_survey_stay_texts(polling):
     paul = draft(polling, "escaped")
     for path in (f"{LIST}/escaped", "/console/preview/escaped"):
         assert "<b>sport</b>" not in paul.get(path).text
+
+
+def test_a_pollster_finds_surveys_once_at_home(polling):
+    home = polling.visitor("paul").get("/console").text
+    assert home.count('href="/console/surveys"') == 1
+    assert "Your role has no page here" in home

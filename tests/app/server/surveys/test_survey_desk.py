@@ -34,8 +34,12 @@ def test_a_draft_is_kept_once_under_its_id(desk):
     desk.draft(SURVEY.format(name="one"))
     with pytest.raises(InvalidParameter, match="already"):
         desk.draft(SURVEY.format(name="one"))
+
+
+def test_no_name_leads_out_of_the_folder(desk, tmp_path):
+    (tmp_path / "secret.toml").write_text("a policy")
     with pytest.raises(UnknownSurvey):
-        desk.text("../one")
+        desk.text("../secret")
 
 
 def test_invitations_need_the_address_of_the_server(desk):

@@ -16,6 +16,7 @@ from deniable.app.server.console.console_menu import menu_for
 from deniable.app.server.console.page_routes import PageRoute
 from deniable.app.server.problem_details import LOGIN_REFUSED
 from deniable.app.web.console.console_files import ADDRESS, console_files
+from deniable.ledger.ledger import format_down
 
 _KEPT = "public, max-age=31536000, immutable"
 
@@ -98,7 +99,13 @@ class HomePages:
         return Response(found.content, media_type=found.media_type, headers=headers)
 
     def _describe(self, name: str, person: Person) -> dict[str, Any]:
-        return {"name": name, "pages": menu_for(person.role, name, "")}
+        pages = menu_for(person.role, name, "")
+        own = [page for page in pages if page.address.startswith(f"{HOME}/{name}/")]
+        left = ""
+        if reach("GET", "/console/{policy}/ask", person.role) is not None:
+            session = self._console.server.policies[name].session_for(person.name)
+            left = format_down(session.remaining.epsilon)
+        return {"name": name, "pages": own, "left": left}
 
 
 def _safe(after: str) -> str:
