@@ -8,7 +8,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deniable.errors import AnswerWarning, BudgetExhausted, InvalidParameter, InvalidQuery
 from deniable.exact.rationals import decimal_text, positive
@@ -27,20 +27,12 @@ from deniable.query.planner.bounds_search import (
 from deniable.query.planner.explain import Branch, explain
 from deniable.query.planner.notes import WARNING
 from deniable.release.answer.answer_table import Answer
-from deniable.release.asking.outer_question import (
-    OuterPlan,
-    explain_outer,
-    plan_outer,
-    release_outer,
-)
-from deniable.release.asking.two_stages import (
-    StagedPlan,
-    explain_stages,
-    plan_stages,
-    release_stages,
-)
 from deniable.release.session.door import Door
 from deniable.release.session.release import Release
+
+if TYPE_CHECKING:  # most questions have one private part, and need neither
+    from deniable.release.asking.outer_question import OuterPlan
+    from deniable.release.asking.two_stages import StagedPlan
 
 
 def release_question(
@@ -61,10 +53,7 @@ def release_question(
         if not isinstance(question, str):
             raise
         found = _plan_parts(session, question, options, refusal)
-        asked = {"fresh": fresh, "question_id": question_id}
-        if isinstance(found, StagedPlan):
-            return release_stages(session, found, **asked)  # type: ignore[arg-type]
-        return release_outer(session, found, **asked)  # type: ignore[arg-type]
+        return _release_parts(session, found, fresh=fresh, question_id=question_id)
     for note in plan.notes:
         if note.startswith(WARNING):
             warnings.warn(note.removeprefix(WARNING), AnswerWarning, stacklevel=4)
@@ -78,12 +67,39 @@ def release_question(
 
 def _plan_parts(
     session: Door, question: str, options: Mapping[str, Any], refusal: InvalidQuery
-) -> OuterPlan | StagedPlan:
+) -> "OuterPlan | StagedPlan":
     """The plan of a statement with several private parts: SQL over answers, or constants."""
+    from deniable.release.asking.outer_question import plan_outer
+    from deniable.release.asking.two_stages import plan_stages
+
     try:
         return plan_outer(session, question, options, refusal)
     except InvalidQuery as problem:
         return plan_stages(session, question, options, problem)
+
+
+def _release_parts(
+    session: Door,
+    found: "OuterPlan | StagedPlan",
+    *,
+    fresh: bool,
+    question_id: str | None,
+) -> Release:
+    from deniable.release.asking.outer_question import release_outer
+    from deniable.release.asking.two_stages import StagedPlan, release_stages
+
+    if isinstance(found, StagedPlan):
+        return release_stages(session, found, fresh=fresh, question_id=question_id)
+    return release_outer(session, found, fresh=fresh, question_id=question_id)
+
+
+def _explain_parts(session: Door, found: "OuterPlan | StagedPlan") -> Branch:
+    from deniable.release.asking.outer_question import explain_outer
+    from deniable.release.asking.two_stages import StagedPlan, explain_stages
+
+    if isinstance(found, StagedPlan):
+        return explain_stages(session, found)
+    return explain_outer(session, found)
 
 
 def _release_in_two_steps(
@@ -160,9 +176,7 @@ def explain_question(
             if not isinstance(question, str):
                 raise
             found = _plan_parts(session, question, options, refusal)
-            if isinstance(found, StagedPlan):
-                return explain_stages(session, found)
-            return explain_outer(session, found)
+            return _explain_parts(session, found)
         tree = explain(plan)
         checked = Branch(f"checked: {session.describe_check(plan)}")
         return replace(tree, below=(*tree.below, checked))
