@@ -20,8 +20,9 @@ from deniable.ledger.ledger import Remaining
 from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.query.language import builder
+from deniable.query.language.parse import parse
 from deniable.query.language.question import Question
-from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Named
+from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression, Named
 from deniable.query.plan.plan import Plan
 from deniable.query.plan.quoting import quote_name
 from deniable.query.planner.bounds_search import SEARCH_SHARE, BoundsSearch, prepare_search
@@ -176,16 +177,30 @@ def _choose_look(column: Declared, has_delta: bool, table: Table) -> ColumnLook:
 
 
 def _count_outputs(table: Table, looks: Sequence[ColumnLook]) -> tuple[Named, ...]:
-    """Rows, units, missing values of each column, and counts of bins and declared keys."""
+    """Rows, units, missing values of each column, and counts of bins and declared keys.
+
+    Where one unit has too many rows, its counts are scaled down and rounded, each by itself. So
+    missing values are counted, not subtracted from all rows: where none is missing, that is 0.
+    For the same reason rows are those with a unit, not known ones plus missing ones.
+    """
     outputs = [Named("rows", ROWS)]
     if table.unit is not None:
-        outputs.append(Named("units", Aggregate("count_units", ColumnRef(table.unit))))
+        unit = ColumnRef(table.unit)
+        outputs = [
+            Named("rows", Aggregate("count", unit)),
+            Named("units", Aggregate("count_units", unit)),
+        ]
     for look in looks:
         if look.kind != "nothing":
-            present = builder.count(quote_name(look.column))
-            outputs.append(Named(f"{look.column} missing", Call("-", (ROWS, present))))
+            outputs.append(Named(f"{look.column} missing", _count_missing(look.column)))
     counted = [look.column for look in looks if look.kind in ("number", "values")]
     return (*outputs, *histogram_outputs(counted))
+
+
+def _count_missing(column: str) -> Expression:
+    """How many rows have no value in a column."""
+    counted = f"COUNT(CASE WHEN {quote_name(column)} IS NULL THEN 1 END)"
+    return parse(f"SELECT {counted} AS n FROM t").outputs[0].expression
 
 
 def histogram_outputs(columns: Sequence[str]) -> tuple[Named, ...]:
