@@ -181,25 +181,21 @@ def _count_outputs(table: Table, looks: Sequence[ColumnLook]) -> tuple[Named, ..
 
     Where one unit has too many rows, its counts are scaled down and rounded, each by itself. So
     missing values are counted, not subtracted from all rows: where none is missing, that is 0.
-    For the same reason rows are those with a unit, not known ones plus missing ones.
+    For the same reason rows are one count, not known ones plus missing ones, as COUNT(*) is.
     """
-    outputs = [Named("rows", ROWS)]
+    measured = [look.column for look in looks if look.kind != "nothing"]
+    every = _count_cases(measured[0], "0 ELSE 1") if measured else ROWS
+    outputs = [Named("rows", every)]
     if table.unit is not None:
-        unit = ColumnRef(table.unit)
-        outputs = [
-            Named("rows", Aggregate("count", unit)),
-            Named("units", Aggregate("count_units", unit)),
-        ]
-    for look in looks:
-        if look.kind != "nothing":
-            outputs.append(Named(f"{look.column} missing", _count_missing(look.column)))
+        outputs.append(Named("units", Aggregate("count_units", ColumnRef(table.unit))))
+    outputs += [Named(f"{name} missing", _count_cases(name, "1")) for name in measured]
     counted = [look.column for look in looks if look.kind in ("number", "values")]
     return (*outputs, *histogram_outputs(counted))
 
 
-def _count_missing(column: str) -> Expression:
-    """How many rows have no value in a column."""
-    counted = f"COUNT(CASE WHEN {quote_name(column)} IS NULL THEN 1 END)"
+def _count_cases(column: str, cases: str) -> Expression:
+    """How many rows have no value in a column, if only that case is not NULL."""
+    counted = f"COUNT(CASE WHEN {quote_name(column)} IS NULL THEN {cases} END)"
     return parse(f"SELECT {counted} AS n FROM t").outputs[0].expression
 
 
