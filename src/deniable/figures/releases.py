@@ -56,27 +56,23 @@ def bars(release: Release, column: str | None = None) -> Figure:
         [_as_float(cell) for pair in ends for cell in table[pair[side]].to_pylist()]
         for side in (0, 1)
     )
+    drawn = values, lows, highs
     labels = [one.partition("[")[2].removesuffix("]") for one in bins] or _labels(release)
     about, what = _describe(release, name.partition("[")[0] if bins else name)
     if levels:
         subject = release.plan.choices[0].about.rpartition(" of ")[2]
         about = f"Quantiles of {subject} in {release.plan.table}"
-        return draw_ladder(
-            about, f"{subject} ({what.partition(' (')[2]}", levels, values, lows, highs
-        )
+        return draw_ladder(about, f"{subject} ({what.partition(' (')[2]}", levels, *drawn)
     if bins:
         what = f"rows ({what.partition(' (')[2]}"
-        edges = _edges(labels)
-        if edges:
-            return draw_histogram(
-                about, name.partition("[")[0], what, edges, values, lows, highs
-            )
+        if edges := _edges(labels):
+            return draw_histogram(about, name.partition("[")[0], what, edges, *drawn)
     kinds = [key.kind for key in release.plan.keys]
     if kinds in (["date"], ["moment"]) and None not in _keys(release)[0]:
-        return draw_line(about, what, _keys(release)[0], values, lows, highs)
+        return draw_line(about, what, _keys(release)[0], *drawn)
     if len(kinds) == 2 and len(_keys(release)) == 2:
         return draw_matrix(about, _keys(release), values)
-    return draw_bars(about, what, labels, values, lows, highs)
+    return draw_bars(about, what, labels, *drawn)
 
 
 def _edges(labels: Sequence[str]) -> list[tuple[float, float]]:

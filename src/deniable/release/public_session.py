@@ -73,12 +73,12 @@ class Session(Door):
         `epsilon` is its price; `delta` is a hundredth of the budget's delta unless given.
         Instead of epsilon, `margin` (or a `relative` margin `of` a size) sets the accuracy,
         like WITHIN at the end of the SQL. `bounds="find"` pays for finding missing bounds.
-        `weights` make some outputs more accurate, `nonnegative` shows negative counts as 0, and
-        `other` adds a group for the rows of no other group. `brackets=False` asks for quantiles
-        without intervals in the column's unit: their values are sharper. A question that was
-        asked before gets the same answer at no cost; `fresh` pays for a new one. A
-        `question_id` of your own has one charge and one outcome, so that asking again after a
-        lost connection is safe.
+        `weights` make some outputs more accurate, `nonnegative` shows negative counts as 0,
+        `other` adds a group for the rows of no other group, `nulls` one for NULL beside
+        declared keys. `brackets=False` asks for quantiles without intervals in the column's
+        unit: their values are sharper. A question that was asked before gets the same answer at
+        no cost; `fresh` pays for a new one. A `question_id` of your own has one charge and one
+        outcome, so that asking again after a lost connection is safe.
         """
         return release_question(self, text, options, fresh=fresh, question_id=question_id)
 

@@ -168,3 +168,24 @@ def test_the_same_profile_again_is_free_when_nothing_is_left():
         with pytest.raises(BudgetExhausted, match="This answer costs epsilon"):
             session.profile(epsilon=0.5)
         assert len(session.ledger.entries) == 1
+
+
+def test_where_nothing_is_missing_nothing_is_counted_as_missing():
+    """Each patient has twice as many rows as count, and a third of all wards are missing."""
+    who = [i // 8 for i in range(4000)]
+    wards = [None if i % 3 == 0 else "A" for i in range(4000)]
+    table = pa.table({"patient": who, "ward": wards, "cost": [5.0] * 4000})
+    limits = {"max_groups_per_unit": 1, "max_rows_per_unit_per_group": 4}
+    data = dp.protect(
+        table,
+        unit="patient",
+        keys={"ward": ["A"]},
+        bounds={"cost": (0, 9)},
+        epsilon=2000,
+        **limits,
+    )
+    found = data.profile(epsilon=1000)
+    by_name = {column.name: column for column in found.columns}
+    assert abs(by_name["cost"].missing.value) <= by_name["cost"].missing.margin
+    assert found.rows.value == pytest.approx(2000, abs=5)
+    assert 400 < by_name["ward"].missing.value < 800

@@ -68,11 +68,13 @@ _PLAIN = {
 
 
 def _plain_characters(problem: UnicodeError) -> tuple[str, int]:
-    """What stands for characters that an encoding does not have."""
+    """What stands for characters that an encoding does not have. Letters get their numbers:
+    two keys of groups must not look the same."""
     if not isinstance(problem, UnicodeEncodeError):
         raise problem
     found = problem.object[problem.start : problem.end]
-    return "".join(_PLAIN.get(character, "?") for character in found), problem.end
+    escaped = ((c, c.encode("ascii", "backslashreplace").decode("ascii")) for c in found)
+    return "".join(_PLAIN.get(character, code) for character, code in escaped), problem.end
 
 
 def degrade_output() -> None:

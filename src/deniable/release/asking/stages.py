@@ -8,7 +8,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deniable.errors import AnswerWarning, BudgetExhausted, InvalidParameter, InvalidQuery
 from deniable.exact.rationals import decimal_text, positive
@@ -28,20 +28,12 @@ from deniable.query.planner.explain import Branch, explain
 from deniable.query.planner.for_population import split_population_clause
 from deniable.query.planner.notes import WARNING
 from deniable.release.answer.answer_table import Answer
-from deniable.release.asking.outer_question import (
-    OuterPlan,
-    explain_outer,
-    plan_outer,
-    release_outer,
-)
-from deniable.release.asking.two_stages import (
-    StagedPlan,
-    explain_stages,
-    plan_stages,
-    release_stages,
-)
 from deniable.release.session.door import Door
 from deniable.release.session.release import Release
+
+if TYPE_CHECKING:  # most questions have one private part, and need neither
+    from deniable.release.asking.outer_question import OuterPlan
+    from deniable.release.asking.two_stages import StagedPlan
 
 
 def release_question(
@@ -62,10 +54,7 @@ def release_question(
         if not isinstance(question, str):
             raise
         found = _plan_parts(session, question, options, refusal)
-        asked = {"fresh": fresh, "question_id": question_id}
-        if isinstance(found, StagedPlan):
-            return release_stages(session, found, **asked)  # type: ignore[arg-type]
-        return release_outer(session, found, **asked)  # type: ignore[arg-type]
+        return _release_parts(session, found, fresh=fresh, question_id=question_id)
     for note in plan.notes:
         if note.startswith(WARNING):
             warnings.warn(note.removeprefix(WARNING), AnswerWarning, stacklevel=4)
@@ -79,8 +68,11 @@ def release_question(
 
 def _plan_parts(
     session: Door, question: str, options: Mapping[str, Any], refusal: InvalidQuery
-) -> OuterPlan | StagedPlan:
+) -> "OuterPlan | StagedPlan":
     """The plan of a statement with several private parts: SQL over answers, or constants."""
+    from deniable.release.asking.outer_question import plan_outer
+    from deniable.release.asking.two_stages import plan_stages
+
     if split_population_clause(question)[1]:
         raise refusal
     try:
@@ -90,6 +82,30 @@ def _plan_parts(
             return plan_stages(session, question, options, problem)
     except RecursionError:  # too deep to be taken apart
         raise refusal from None
+
+
+def _release_parts(
+    session: Door,
+    found: "OuterPlan | StagedPlan",
+    *,
+    fresh: bool,
+    question_id: str | None,
+) -> Release:
+    from deniable.release.asking.outer_question import release_outer
+    from deniable.release.asking.two_stages import StagedPlan, release_stages
+
+    if isinstance(found, StagedPlan):
+        return release_stages(session, found, fresh=fresh, question_id=question_id)
+    return release_outer(session, found, fresh=fresh, question_id=question_id)
+
+
+def _explain_parts(session: Door, found: "OuterPlan | StagedPlan") -> Branch:
+    from deniable.release.asking.outer_question import explain_outer
+    from deniable.release.asking.two_stages import StagedPlan, explain_stages
+
+    if isinstance(found, StagedPlan):
+        return explain_stages(session, found)
+    return explain_outer(session, found)
 
 
 def _release_in_two_steps(
@@ -172,9 +188,7 @@ def explain_question(
             if not isinstance(question, str):
                 raise
             found = _plan_parts(session, question, options, refusal)
-            if isinstance(found, StagedPlan):
-                return explain_stages(session, found)
-            return explain_outer(session, found)
+            return _explain_parts(session, found)
         tree = explain(plan)
         checked = Branch(f"checked: {session.describe_check(plan)}")
         return replace(tree, below=(*tree.below, checked))

@@ -53,9 +53,12 @@ def quantile_line(limits: MeasuredLimits, histogram: UnitHistogram) -> str:
     what = "groups" if histogram is limits.histograms.groups else "rows"
     who = limits.unit if what == "groups" or not limits.by else f"{limits.unit} and group"
     level = limits.histograms.confidence
+    found = {one: describe_quantile(histogram, one, level) for one in QUANTILES}
     parts = [
-        f"{percent(quantile)} have at most {describe_quantile(histogram, quantile, level)}"
-        for quantile in QUANTILES
+        f"the {percent(one)} quantile is {text}"
+        if text.endswith("more")
+        else f"{percent(one)} have at most {text}"
+        for one, text in found.items()
     ]
     return f"Of each {who}, the number of {what}: {', '.join(parts)}."
 

@@ -20,8 +20,9 @@ from deniable.ledger.ledger import Remaining
 from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.query.language import builder
+from deniable.query.language.parse import parse
 from deniable.query.language.question import Question
-from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Named
+from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression, Named
 from deniable.query.plan.plan import Plan
 from deniable.query.plan.quoting import quote_name
 from deniable.query.planner.bounds_search import SEARCH_SHARE, BoundsSearch, prepare_search
@@ -176,16 +177,26 @@ def _choose_look(column: Declared, has_delta: bool, table: Table) -> ColumnLook:
 
 
 def _count_outputs(table: Table, looks: Sequence[ColumnLook]) -> tuple[Named, ...]:
-    """Rows, units, missing values of each column, and counts of bins and declared keys."""
-    outputs = [Named("rows", ROWS)]
+    """Rows, units, missing values of each column, and counts of bins and declared keys.
+
+    Where one unit has too many rows, its counts are scaled down and rounded, each by itself. So
+    missing values are counted, not subtracted from all rows: where none is missing, that is 0.
+    For the same reason rows are one count, not known ones plus missing ones, as COUNT(*) is.
+    """
+    measured = [look.column for look in looks if look.kind != "nothing"]
+    every = _count_cases(measured[0], "0 ELSE 1") if measured else ROWS
+    outputs = [Named("rows", every)]
     if table.unit is not None:
         outputs.append(Named("units", Aggregate("count_units", ColumnRef(table.unit))))
-    for look in looks:
-        if look.kind != "nothing":
-            present = builder.count(quote_name(look.column))
-            outputs.append(Named(f"{look.column} missing", Call("-", (ROWS, present))))
+    outputs += [Named(f"{name} missing", _count_cases(name, "1")) for name in measured]
     counted = [look.column for look in looks if look.kind in ("number", "values")]
     return (*outputs, *histogram_outputs(counted))
+
+
+def _count_cases(column: str, cases: str) -> Expression:
+    """How many rows have no value in a column, if only that case is not NULL."""
+    counted = f"COUNT(CASE WHEN {quote_name(column)} IS NULL THEN {cases} END)"
+    return parse(f"SELECT {counted} AS n FROM t").outputs[0].expression
 
 
 def histogram_outputs(columns: Sequence[str]) -> tuple[Named, ...]:

@@ -1,8 +1,8 @@
 """What was measured about an answer's limits, kept in the ledger: later sessions quote it.
 
 The note is a sentence that follows from released numbers. It is kept under the statement that
-it is about, on the same version of the data, and signed like every kept answer. Whoever did not
-pay for the measurement does not get it.
+it is about, on the same version of the data, and signed like every kept answer. An analyst who
+did not pay for the measurement does not get it.
 """
 
 import json
@@ -35,7 +35,7 @@ def write_note(ledger: Ledger, plan: Plan, version: str, text: str) -> str:
 
 
 def read_note(ledger: Ledger, plan: Plan, version: str, analyst: str | None) -> str:
-    """The note that a ledger keeps about a plan's statement; empty if there is none."""
+    """The note that a ledger keeps about a plan's statement, or an empty text."""
     kept = ledger.recall(plan_hash=note_key(plan), version=version, analyst=analyst)
     if kept is None:
         return ""
