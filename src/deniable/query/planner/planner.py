@@ -36,6 +36,7 @@ _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**30), 10**30  # floats propose in
 _MOST_BITS = 8192  # of a number that is written down
 _WIDEST_SUM = 1 << 120
 _MOST_GROUPS = 10**7
+NO_AGGREGATE = "The question asks for no aggregate"
 _MOST_LEVELS = 32  # of brackets and CASE in a statement: parsers recurse, and a stack is finite
 _LARGEST_NOISE = 1 << 48  # grid steps; samplers serve a little more
 
@@ -146,8 +147,8 @@ def collect_aggregates(draft: Draft) -> None:
     )
     if not listed and not question.keys:
         raise InvalidQuery(
-            "The question asks for no aggregate: rows cannot be released. Ask for COUNT(*), "
-            "SUM, AVG, MEDIAN, VARIANCE, STDDEV or HISTOGRAM."
+            f"{NO_AGGREGATE}: rows cannot be released. Ask for COUNT(*), SUM, AVG, MEDIAN, "
+            "VARIANCE, STDDEV or HISTOGRAM."
         )
     if not listed and not draft.private:
         raise InvalidQuery(
