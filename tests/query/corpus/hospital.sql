@@ -138,3 +138,5 @@ SELECT sex, COUNT(*) AS n FROM patients WHERE patient IN (SELECT patient FROM vi
 SELECT COUNT(*) FROM (SELECT patient, ward FROM visits EXCEPT SELECT patient, ward FROM visits WHERE urgent) AS q;
 -- refused: looks at other people's rows
 SELECT COUNT(*) FROM (SELECT ward FROM visits EXCEPT SELECT ward FROM visits WHERE urgent) AS q;
+-- refused: Ask for its values first: SELECT ward, AVG(cost) FROM visits GROUP BY ward
+SELECT COUNT(*) AS n FROM visits AS v WHERE cost > (SELECT AVG(w.cost) FROM visits AS w WHERE w.ward = v.ward);
