@@ -56,7 +56,8 @@ def unknown_function(name: str) -> InvalidQuery:
         return InvalidQuery(
             f"{name.upper()} is supported here with one part of a date, such as '%m' or '%H', "
             "and where it is compared with a constant or selected and grouped by, from the "
-            "year down, as in '%Y-%m'. Or write DATE_TRUNC('month', d) or EXTRACT(month FROM d)."
+            "year down, as in '%Y-%m'. Or write DATE_TRUNC('month', d) or EXTRACT(month FROM "
+            "d)."
         )
     hint = _INSTEAD.get(name.lower()) or _nearest(name)
     parts = (f"There is no function {name.upper()}.", hint, "docs/sql.md lists all functions.")
