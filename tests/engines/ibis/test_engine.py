@@ -29,6 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWar
 
 
 class TestDuckDBThroughIbis(UsesContract, EngineContract):
+    refused: ClassVar[set[str]] = set()
     refused_uses: ClassVar[set[str]] = set()
 
     def opened(self, tables):

@@ -129,3 +129,14 @@ SELECT ward || ': ' || COUNT(*) AS label FROM visits GROUP BY ward ORDER BY ward
 SELECT AVG(discharged - admitted) AS stay FROM visits;
 -- refused: months have different lengths
 SELECT COUNT(*) AS n FROM visits WHERE admitted + INTERVAL 1 MONTH > discharged;
+SELECT COUNT(*) AS n FROM (SELECT patient FROM patients EXCEPT SELECT patient FROM visits) AS never;
+SELECT COUNT(*) AS n FROM (SELECT patient FROM visits WHERE ward = 'A' INTERSECT SELECT patient FROM visits WHERE ward = 'B') AS both_wards;
+SELECT COUNT(*) AS n FROM (SELECT patient FROM visits WHERE ward = 'A' UNION SELECT patient FROM visits WHERE urgent) AS either;
+SELECT ward, COUNT(*) AS n FROM (SELECT patient, ward FROM visits WHERE urgent UNION SELECT patient, ward FROM visits WHERE cost > 900) AS q GROUP BY ward ORDER BY ward;
+SELECT sex, COUNT(*) AS n FROM patients WHERE patient IN (SELECT patient FROM visits EXCEPT SELECT patient FROM visits WHERE urgent) GROUP BY sex ORDER BY sex;
+-- refused: select the privacy unit alone
+SELECT COUNT(*) FROM (SELECT patient, ward FROM visits EXCEPT SELECT patient, ward FROM visits WHERE urgent) AS q;
+-- refused: looks at other people's rows
+SELECT COUNT(*) FROM (SELECT ward FROM visits EXCEPT SELECT ward FROM visits WHERE urgent) AS q;
+-- refused: Ask for its values first: SELECT ward, AVG(cost) FROM visits GROUP BY ward
+SELECT COUNT(*) AS n FROM visits AS v WHERE cost > (SELECT AVG(w.cost) FROM visits AS w WHERE w.ward = v.ward);

@@ -82,3 +82,9 @@ SELECT category, FIRST_VALUE(category) OVER (ORDER BY n DESC) AS best FROM (SELE
 SELECT category, NTILE(2) OVER (ORDER BY s) AS half FROM (SELECT category, SUM(quantity) AS s FROM orders GROUP BY category) ORDER BY category;
 SELECT a.category AS one, b.category AS two, a.n - b.n AS difference FROM (SELECT category, COUNT(*) AS n FROM orders GROUP BY category) a, (SELECT category, COUNT(*) AS n FROM orders GROUP BY category) b WHERE a.category < b.category ORDER BY 1, 2;
 SELECT category, n FROM (SELECT category, COUNT(*) AS n FROM orders GROUP BY category) UNION ALL SELECT 'all', SUM(n) FROM (SELECT category, COUNT(*) AS n FROM orders GROUP BY category) ORDER BY n, category;
+SELECT COUNT(*) AS n FROM (SELECT customer, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY order_id) AS rn FROM orders) AS q WHERE rn = 1;
+SELECT AVG(price) AS first_price FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY order_id) AS rn FROM orders) AS q WHERE rn = 1;
+WITH ranked AS (SELECT category, price, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY order_id DESC) AS rn FROM orders) SELECT category, COUNT(*) AS n, SUM(price) AS revenue FROM ranked WHERE rn <= 2 GROUP BY category ORDER BY category;
+SELECT channel, COUNT(*) AS n FROM (SELECT channel, ROW_NUMBER() OVER (PARTITION BY customer, channel ORDER BY order_id) AS rn FROM orders WHERE price > 20) AS q WHERE rn = 1 GROUP BY channel ORDER BY channel;
+-- refused: depends on other people's rows
+SELECT AVG(price) AS p FROM (SELECT price, ROW_NUMBER() OVER (PARTITION BY channel ORDER BY order_id) AS rn FROM orders) AS q WHERE rn = 1;

@@ -41,7 +41,6 @@ def test_top_is_limit():
         ("SELECT COUNT(*) FROM t UNION ALL SELECT COUNT(*) FROM t", "into FROM"),
         ("WITH s AS (SELECT 1) SELECT COUNT(*) FROM s", "no FROM"),
         ("WITH RECURSIVE s AS (SELECT 1 FROM s) SELECT COUNT(*) FROM s", "RECURSIVE"),
-        ("SELECT COUNT(*) FROM (SELECT a FROM t UNION SELECT a FROM t)", "without ALL"),
         ("SELECT COUNT(*) FROM (SELECT a FROM t LIMIT 3)", "LIMIT inside FROM"),
         ("SELECT COUNT(*) FROM (SELECT DISTINCT ON (a) a FROM t)", "DISTINCT ON"),
         ("SELECT COUNT(*) FROM t ASOF JOIN s ON t.a >= s.a", "ASOF JOIN is not"),

@@ -29,7 +29,7 @@ def test_the_text_is_made_of_the_released_date(call, unit, text):
     [
         "SELECT STRFTIME(d, '%H') AS h, COUNT(*) FROM t GROUP BY h",  # of several days
         "SELECT STRFTIME(d, k) AS h, COUNT(*) FROM t GROUP BY h",
-        "SELECT STRFTIME('%Y', d) AS h, COUNT(*) FROM t GROUP BY h",
+        "SELECT STRFTIME(k, d) AS h, COUNT(*) FROM t GROUP BY h",
         "SELECT UPPER(k) AS h, COUNT(*) FROM t GROUP BY h",
         "SELECT DATE_FORMAT(d) AS h, COUNT(*) FROM t GROUP BY h",
     ],

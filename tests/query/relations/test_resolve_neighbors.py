@@ -58,6 +58,30 @@ SHAPES = {
         "total - a",
     ),
     "distinct": ("person", "(SELECT DISTINCT unit, pair, ward, x FROM data)", "ward", "x"),
+    "distinct union": (
+        "person",
+        "(SELECT pair, unit, ward, x FROM data UNION SELECT pair, unit, kind, z FROM more)",
+        "ward",
+        "x",
+    ),
+    "except": (
+        "person",
+        "data WHERE unit IN (SELECT unit FROM data EXCEPT SELECT unit FROM more WHERE z > 5)",
+        "ward",
+        "x",
+    ),
+    "intersect": (
+        "person",
+        "data WHERE unit IN (SELECT unit FROM data INTERSECT SELECT unit FROM more)",
+        "ward",
+        "x",
+    ),
+    "texts put together": (
+        "person",
+        "data WHERE REPLACE(CONCAT(ward, 'xy') || code, 'xy', '-') <> 'A-p'",
+        "ward",
+        "x",
+    ),
     "union": (
         "person",
         "(SELECT pair, unit, ward, x FROM data UNION ALL SELECT pair, unit, kind, z FROM more)",

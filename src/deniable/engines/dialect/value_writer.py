@@ -269,6 +269,8 @@ def write_list(to: ValueWriter, node: exp.Expr) -> str:
     parts = []
     for item in node.expressions:
         ordered = isinstance(item, exp.Ordered)
+        if ordered and item.args.get("nulls_first") is not None:
+            raise to.unsupported(item)  # engines differ in the order of texts and NULLs
         value = to.write(item.this if ordered else item)
         parts.append(value.sql + (" DESC" if ordered and item.args.get("desc") else ""))
     return ", ".join(parts)

@@ -17,7 +17,17 @@ from deniable.query.language.syntax_tree import (
 )
 
 LONGEST = 20_000  # the most words of one expression, written out
-_REPEATED = {"clamp": 3, "power": 3, "sqrt": 2, "exp": 2, "ln": 2, "log10": 2, "log2": 2}
+_REPEATED = {
+    "joined": 2,
+    "concat": 2,
+    "clamp": 3,
+    "power": 3,
+    "sqrt": 2,
+    "exp": 2,
+    "ln": 2,
+    "log10": 2,
+    "log2": 2,
+}
 _REPEATED["cast text"] = 3
 _REPEATED |= dict.fromkeys(DATE_PARTS, 2)
 

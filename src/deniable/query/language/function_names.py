@@ -15,7 +15,9 @@ AGGREGATES = {
 FUNCTIONS = {"ceiling": "ceil", "pow": "power", "clamp": "clamp"}
 CLOCK = frozenset(["now", "getdate", "sysdate", "today", "getutcdate", "current_timestamp"])
 _KNOWN = (
-    "ABS AVG CASE CAST CEIL CLAMP CLIPPED COALESCE CONCAT CONTAINS CORR COS COUNT COUNT_IF "
+    "ABS APPROX_PERCENTILE AVG CASE CAST CEIL CLAMP CLIPPED COALESCE CONCAT CONCAT_WS CONTAINS "
+    "CORR COS COUNT COUNT_IF DATE_FORMAT DAYNAME IFF MONTHNAME NVL2 REGEXP_MATCHES REPLACE "
+    "ROW_NUMBER STRFTIME TIMESTAMPDIFF TO_CHAR TO_DATE WEEKDAY WIDTH_BUCKET ZEROIFNULL "
     "COVAR_POP COVAR_SAMP DATE DATEADD DATEPART DATE_ADD DATE_DIFF DATE_PART DATE_TRUNC DAY "
     "DAYOFWEEK DAYOFYEAR ENDS_WITH EPOCH EXP EXTRACT FLOOR GREATEST HISTOGRAM HOUR IF IFNULL "
     "ISNULL ISODOW LEAST LEFT LENGTH LN LOG10 LOG2 LOWER LTRIM MAX MEAN MEDIAN MIN MINUTE MOD "
@@ -24,7 +26,6 @@ _KNOWN = (
     "STRPOS SUBSTRING SUM TOP_K TRIM TRUNC UPPER VARIANCE VAR_POP WEEK YEAR"
 )
 _INSTEAD = {
-    "width_bucket": "Write FLOOR((x - low) / width).",
     "string_agg": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
     "group_concat": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
     "array_agg": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
@@ -32,12 +33,12 @@ _INSTEAD = {
     "any_value": "It would release one row's value. Use MODE(x), MEDIAN(x) or GROUP BY x.",
     "first": "It would release one row's value. Use MODE(x), MEDIAN(x) or GROUP BY x.",
     "last": "It would release one row's value. Use MODE(x), MEDIAN(x) or GROUP BY x.",
-    "timestampdiff": "Write DATE_DIFF('hour', a, b), which counts the starts of hours.",
-    "date_format": "Write DATE_TRUNC('month', d) or EXTRACT(month FROM d).",
-    "strftime": "Write DATE_TRUNC('month', d) or EXTRACT(month FROM d).",
-    "to_char": "Write DATE_TRUNC('month', d) or EXTRACT(month FROM d).",
-    "regexp_matches": "Write x LIKE 'a%'.",
+    "squareroot": "Write SQRT(x).",
+    "last_day": "Write DATE_TRUNC('month', d), the first day of the month.",
+    "age": "Write DATE_DIFF('day', a, b), or 'year' instead of 'day'.",
+    "lag": "Write ROW_NUMBER() OVER (PARTITION BY the unit ORDER BY d) in a sub-query.",
 }
+_WRITING_DATES = frozenset(["strftime", "to_char", "date_format"])
 
 
 def unknown_function(name: str) -> InvalidQuery:
@@ -50,6 +51,13 @@ def unknown_function(name: str) -> InvalidQuery:
         return InvalidQuery(
             f"{name.upper()} is not supported: its value changes from run to run. Write the "
             "value itself, as in DATE '2026-01-31'."
+        )
+    if name.lower() in _WRITING_DATES:
+        return InvalidQuery(
+            f"{name.upper()} is supported here with one part of a date, such as '%m' or '%H', "
+            "and where it is compared with a constant or selected and grouped by, from the "
+            "year down, as in '%Y-%m'. Or write DATE_TRUNC('month', d) or EXTRACT(month FROM "
+            "d)."
         )
     hint = _INSTEAD.get(name.lower()) or _nearest(name)
     where = "docs/reference/sql.md lists all functions."

@@ -37,6 +37,8 @@ _OUTER_CLAUSES = _CLAUSES | {"order", "limit"}
 _MOST_COLUMNS, _MOST_KEYS = 1000, 50
 _SIDES = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
 
+_STAR = Star()
+
 
 def check_clauses(select: exp.Expr, *, outermost: bool) -> None:
     """Refuses unsupported clauses."""
@@ -73,7 +75,10 @@ def read_selection(node: exp.Expr) -> Selection | UnionAll:
     while isinstance(node, exp.Subquery) and not _extras(node, "this", "alias"):
         node = node.this
     if isinstance(node, exp.Union):
-        return UnionAll(tuple(_union_parts(node)))
+        united = UnionAll(tuple(_union_parts(node, distinct=bool(node.args.get("distinct")))))
+        return _distinct(Derived(united, "united")) if node.args.get("distinct") else united
+    if isinstance(node, exp.Except | exp.Intersect):
+        return _read_compared(node)
     if not isinstance(node, exp.Select):
         raise InvalidQuery(f"{quote_sql(node)} is not a sub-query. Write (SELECT ...).")
     check_clauses(node, outermost=False)
@@ -107,19 +112,58 @@ def _read_subquery(node: exp.Expr) -> Selection:
 read_expression = ExpressionReader(_read_subquery).read
 
 
-def _union_parts(node: exp.Expr) -> list[Selection]:
-    """The selections of a chain of UNION ALL, in order."""
+def _union_parts(node: exp.Expr, *, distinct: bool) -> list[Selection]:
+    """The selections of a chain of UNION ALL, in order. Where the whole is made `distinct`, its
+    parts need not be."""
     if isinstance(node, exp.Subquery) and not _extras(node, "this"):
-        return _union_parts(node.this)
-    if not isinstance(node, exp.Union):
+        return _union_parts(node.this, distinct=distinct)
+    if not isinstance(node, exp.Union) or (node.args.get("distinct") and not distinct):
         selection = read_selection(node)
         return list(selection.parts) if isinstance(selection, UnionAll) else [selection]
-    if node.args.get("distinct") or _extras(node, "this", "expression"):
+    if _extras(node, "this", "expression", "distinct"):
         raise InvalidQuery(
-            "UNION without ALL is not supported: it drops rows that equal other people's rows. "
-            "Use UNION ALL, then SELECT DISTINCT with the privacy unit."
+            "UNION with other clauses is not supported. Put it into brackets: FROM (SELECT ... "
+            "UNION ALL SELECT ...)."
         )
-    return _union_parts(node.this) + _union_parts(node.expression)
+    sides = (node.this, node.expression)
+    return [part for side in sides for part in _union_parts(side, distinct=distinct)]
+
+
+def _distinct(
+    rows: Derived, output: Named | Star = _STAR, where: Expression | None = None
+) -> Selection:
+    """Each row once. That needs the unit among the columns."""
+    return Selection(rows, (output,), where, distinct=True)
+
+
+def _read_compared(node: exp.Expr) -> Selection:
+    """a EXCEPT b and a INTERSECT b of one column, as rows for which b has, or has not, one."""
+    sides = [read_selection(side) for side in (node.this, node.expression)]
+    named = [
+        side.outputs[0]
+        for side in sides
+        if isinstance(side, Selection) and len(side.outputs) == 1
+    ]
+    kept, wrong = (
+        isinstance(node, exp.Intersect),
+        _extras(node, "this", "expression", "distinct"),
+    )
+    left, right = (*named, None, None)[:2]
+    plain = isinstance(left, Named) and isinstance(right, Named)
+    if wrong or not plain or not node.args.get("distinct"):
+        raise InvalidQuery(
+            f"{'INTERSECT' if kept else 'EXCEPT'} is supported between two sub-queries that "
+            "select the privacy unit alone. For other columns write WHERE [NOT] EXISTS (SELECT "
+            "1 FROM b WHERE b.patient = a.patient AND b.x = a.x)."
+        )
+    assert isinstance(left, Named)
+    assert isinstance(right, Named)
+    same = Call("=", (ColumnRef(right.name, "compared"), ColumnRef(left.name, "kept")))
+    one = Selection(Derived(sides[1], "compared"), (Named("one", Literal(Fraction(1))),), same)
+    exists: Expression = SubQuery("exists", one)
+    output = Named(left.name, ColumnRef(left.name))
+    where = exists if kept else Call("not", (exists,))
+    return _distinct(Derived(sides[0], "kept"), output, where)
 
 
 def read_where(select: exp.Expr) -> Expression | None:

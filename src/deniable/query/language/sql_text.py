@@ -54,6 +54,11 @@ def _case(arguments: Sequence[str]) -> str:
 
 
 _SPECIAL: dict[str, Callable[[Sequence[str]], str]] = {
+    "row number": lambda a: f"ROW_NUMBER() OVER (PARTITION BY {a[0]} ORDER BY {a[1]})",
+    "partitioned": ", ".join,
+    "ordered": ", ".join,
+    "up": lambda a: a[0],
+    "down": lambda a: f"{a[0]} DESC",
     "negative": lambda a: f"-({a[0]})" if a[0].startswith("-") else f"-{a[0]}",
     "not": lambda a: f"NOT ({a[0]})",
     "is null": lambda a: f"({a[0]} IS NULL)",

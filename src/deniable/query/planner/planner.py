@@ -37,6 +37,8 @@ _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**30), 10**30  # floats propose in
 _MOST_BITS = 8192  # of a number that is written down
 _WIDEST_SUM = 1 << 120
 _MOST_GROUPS = 10**7
+_MOST_LISTED = 20  # declared keys in a message
+NO_AGGREGATE = "The question asks for no aggregate"
 _MOST_LEVELS = 32  # of brackets and CASE in a statement: parsers recurse, and a stack is finite
 _LARGEST_NOISE = 1 << 48  # grid steps; samplers serve a little more
 
@@ -173,19 +175,29 @@ def collect_aggregates(draft: Draft) -> None:
     )
     if not listed and not question.keys:
         raise InvalidQuery(
-            "The question asks for no aggregate: rows cannot be released. Ask for COUNT(*), "
-            "SUM, AVG, MEDIAN, VARIANCE, STDDEV or HISTOGRAM."
+            f"{NO_AGGREGATE}: rows cannot be released. Ask for COUNT(*), SUM, AVG, MEDIAN, "
+            "VARIANCE, STDDEV or HISTOGRAM."
         )
     if not listed and not draft.private:
-        raise InvalidQuery(
-            f"The groups of {draft.keys[0].name} are declared, so their names are public, and "
-            "the question asks for nothing else. Add an aggregate, such as COUNT(*)."
-        )
+        raise InvalidQuery(_declared_keys(draft))
     if draft.private:  # selecting the groups counts their units, so the count is free
         unit = draft.table.unit
         units = COUNT_ROWS if unit is None else Aggregate("count_units", ColumnRef(unit))
         draft.free = [units] if units in listed else []
     draft.aggregates = [aggregate for aggregate in listed if aggregate not in draft.free]
+
+
+def _declared_keys(draft: Draft) -> str:
+    """What a question for declared keys alone asks for: the policy says it already."""
+    listed = []
+    for key in draft.keys:
+        values = [str(value) for value in (key.values or ())]
+        more = f" and {len(values) - _MOST_LISTED:,} more" if len(values) > _MOST_LISTED else ""
+        listed.append(f"{key.name}: {', '.join(values[:_MOST_LISTED])}{more}")
+    return (
+        "The policy declares these groups, so they are public, and to list them costs nothing: "
+        f"{'; '.join(listed)}. Add an aggregate, such as COUNT(*), to learn about their rows."
+    )
 
 
 def choose_statistics(draft: Draft) -> None:

@@ -9,6 +9,7 @@ from deniable.policy import Policy, Table
 from deniable.policy.unit_paths import path_tables
 from deniable.query.language.expressions import aggregates_in, check_sizes
 from deniable.query.language.question import Question
+from deniable.query.language.sql_calls import ROW_NUMBER
 from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
@@ -23,7 +24,7 @@ from deniable.query.language.syntax_tree import (
     TableRef,
     UnionAll,
 )
-from deniable.query.relations.grouping import group_view, narrow_to_groups
+from deniable.query.relations.grouping import group_view, narrow_to_groups, rank_rows
 from deniable.query.relations.joins import JoinedRows, join_views
 from deniable.query.relations.names import resolve_names
 from deniable.query.relations.row_numbers import NumberedRows
@@ -160,6 +161,13 @@ class Resolver:
         parts += [] if having is None else [having]
         aggregates = list(dict.fromkeys(a for part in parts for a in aggregates_in(part)))
         keys = [replace(key, expression=view.resolve(key.expression)) for key in query.keys]
+        if any(_is_row_number(output.expression) for output in outputs):
+            if keys or aggregates or not view.private:
+                raise InvalidQuery(
+                    "ROW_NUMBER is supported over private rows that are not grouped. Group "
+                    "them in a sub-query of their own."
+                )
+            return rank_rows(view, outputs)
         if not (keys or aggregates):
             columns = (ViewColumn(None, output.name, output.expression) for output in outputs)
             return replace(view, columns=tuple(columns))
@@ -201,6 +209,10 @@ def resolve_question(question: Question, policy: Policy) -> tuple[Question, Scop
         having=None if question.having is None else resolve(question.having),
         order=tuple((resolve(by), down) for by, down in question.order),
     ), narrow_to_groups(view.scope, [key.expression for key in keys])
+
+
+def _is_row_number(expression: Expression) -> bool:
+    return isinstance(expression, Call) and expression.name == ROW_NUMBER
 
 
 def _rename_columns(view: RelationView, names: tuple[str, ...]) -> RelationView:
@@ -291,7 +303,8 @@ def _resolve_outputs(view: RelationView, query: Selection) -> Iterator[Named]:
             number += 1
             name = f"{output.name}_{number}"
         seen.add(name.lower())
-        yield Named(name, view.resolve(output.expression))
+        number = _is_row_number(output.expression)  # `rank_rows` resolves its parts
+        yield Named(name, output.expression if number else view.resolve(output.expression))
 
 
 def _resolve_groups(

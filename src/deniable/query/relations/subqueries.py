@@ -213,10 +213,26 @@ class _SubqueryJoin:
                 "protected on its own, so no other row may depend on it. Ask about that table "
                 "itself."
             )
+        if self.subquery.kind == "value" and keys:
+            raise self._no_constant(inner, keys, outer[0])
         raise InvalidQuery(
             f"{self.subquery} looks at other people's rows of the private table {table}. Link "
             f"it to the same person in its WHERE: {table}.{name} = ...{name} of the outer "
             "table."
+        )
+
+    def _no_constant(
+        self, inner: RelationView, keys: list[Expression], outer: Expression
+    ) -> InvalidQuery:
+        """A value for each group of other people: it can be released, and then written out."""
+        table, by = inner.scope.table.name, ", ".join(map(str, keys))
+        selected = self._selected(self.subquery.query)
+        value = ", ".join(str(inner.resolve(part)) for part in selected)
+        return InvalidQuery(
+            f"{self.subquery} looks at other people's rows of the private table {table}, so it "
+            f"is no constant. Ask for its values first: SELECT {by}, {value} FROM {table} "
+            f"GROUP BY {by}. Then write them into the question: CASE {outer} WHEN ... THEN ... "
+            "END."
         )
 
 

@@ -21,6 +21,7 @@ from deniable.query.language.within_clause import split_within_clause
 from deniable.query.outer.divide import DividedQuestion, divide
 from deniable.query.plan.plan import Plan
 from deniable.query.planner.explain import Branch, explain
+from deniable.query.planner.planner import NO_AGGREGATE
 from deniable.release.answer.answer_table import Answer
 from deniable.release.asking.outer_margins import add_margins
 from deniable.release.asking.outer_release import OuterRelease, outer_message, state_outer
@@ -70,6 +71,10 @@ def plan_outer(
         divided = divide(bare, ask, refusal)
     except InvalidParameter:  # an option that fits the whole question only
         raise refusal from None
+    except InvalidQuery as problem:
+        if str(problem).startswith(NO_AGGREGATE):  # of a part: the first refusal says more
+            raise refusal from None
+        raise
     share = _share(options, len(divided.inner))
     plans = {
         name: session.plan(part + within, **{**options, **share}) if share else asked[part]

@@ -1,0 +1,106 @@
+"""ROW_NUMBER inside FROM: it depends on the rows of one unit, and not on their order."""
+
+import contextlib
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.engines.duckdb.engine import DuckDB
+from deniable.policy import Policy, Table
+from deniable.query.language.parse import parse
+from deniable.query.planner.planner import plan
+from deniable.release.certificate.kernel_check import KernelCheck
+from tests.engines.neighbors import SALT, excess, run
+
+SCHEMA = {"id": "BIGINT", "ward": "VARCHAR", "cost": "DOUBLE", "day": "BIGINT"}
+NUMBER = "ROW_NUMBER() OVER (PARTITION BY id{} ORDER BY {}) AS n FROM data"
+QUESTIONS = [
+    f"SELECT COUNT(*), SUM(cost) FROM (SELECT cost, {NUMBER.format('', 'day')}) WHERE n = 1",
+    f"SELECT ward, SUM(cost) FROM (SELECT *, {NUMBER.format('', 'cost DESC')}) WHERE n <= 2 "
+    "GROUP BY ward",
+    f"SELECT AVG(cost) FROM (SELECT cost, {NUMBER.format(', ward', 'day DESC, ward')}) "
+    "WHERE n BETWEEN 2 AND 3",
+    f"SELECT SUM(n) FROM (SELECT CLAMP(n, 0, 9) AS n FROM (SELECT {NUMBER.format('', 'day')}))",
+    f"SELECT COUNT(DISTINCT id) FROM (SELECT id, ward, {NUMBER.format('', 'ward, cost')}) "
+    "WHERE n = 1 AND ward = 'A'",
+]
+
+
+def policy(neighbors="add-remove"):
+    limits = {"max_groups_per_unit": 2, "max_rows_per_unit_per_group": 3}
+    data = Table.declare(
+        "data", unit="id", neighbors=neighbors, bounds={"cost": (0, 50), "day": (0, 9)},
+        keys={"ward": ["A", "B"]}, **limits,
+    )  # fmt: skip
+    return Policy([data.with_schema(SCHEMA)], epsilon=10**6, delta=0.1)
+
+
+def draw_rows(draw, people, most=9):
+    """Rows with many ties, NULLs and both zeros."""
+    count = int(draw.integers(0, most))
+    costs = [None, 0.0, -0.0, 1.0, float("nan"), 99.0]
+    return [
+        (
+            int(draw.choice(people)),
+            [None, "A", "B", "C"][draw.integers(0, 4)],
+            costs[draw.integers(0, len(costs))],
+            [None, 1, 1, 2][draw.integers(0, 4)],
+        )
+        for _ in range(count)
+    ]
+
+
+def table(rows):
+    columns = list(zip(*rows, strict=True)) or [()] * 4
+    types = [pa.int64(), pa.string(), pa.float64(), pa.int64()]
+    values = zip(SCHEMA, columns, types, strict=True)
+    return pa.table({name: pa.array(list(one), kind) for name, one, kind in values})
+
+
+@contextlib.contextmanager
+def opened(rows):
+    with DuckDB.open({"data": table(rows)}) as engine:
+        engine._salt = SALT
+        yield engine
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+def test_one_unit_moves_no_integer_further_than_declared_in_any_order(neighbors, size):
+    count = size(small=15, full=10_000, what="neighbouring tables with numbered rows")
+    draw, known = np.random.default_rng(20), policy(neighbors)
+    plans = [plan(parse(sql), known, epsilon=1000) for sql in QUESTIONS]
+    for made in plans:
+        KernelCheck.of(made, known)
+    for _ in range(count):
+        others = draw_rows(draw, [2, 3])
+        left = others + (draw_rows(draw, [1]) if neighbors == "replace" else [])
+        right = others + draw_rows(draw, [1])
+        shuffled = [right[place] for place in draw.permutation(len(right))]
+        with opened(left) as a, opened(right) as b, opened(shuffled) as c:
+            for sql, made in zip(QUESTIONS, plans, strict=True):
+                found = [run(engine, made) for engine in (a, b, c)]
+                assert not any(isinstance(one, str) for one in found), sql
+                assert not excess(made, found[0], found[1]), (sql, left, right)
+                assert found[1] == found[2], (sql, right)
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT COUNT(*) FROM (SELECT {}) WHERE n = 1", "PARTITION BY id ORDER BY"),
+        ("SELECT COUNT(*) FROM (SELECT ward, COUNT(*), {} GROUP BY ward)", "not grouped"),
+    ],
+)
+def test_rows_of_several_units_are_not_numbered(sql, words):
+    text = sql.format("ROW_NUMBER() OVER (PARTITION BY ward ORDER BY day) AS n FROM data")
+    with pytest.raises(dp.InvalidQuery, match=words):
+        plan(parse(text), policy(), epsilon=1)
+
+
+def test_null_first_is_refused():
+    with pytest.raises(dp.InvalidQuery, match="NULLs come last"):
+        parse(
+            f"SELECT COUNT(*) FROM (SELECT {NUMBER.format('', 'day NULLS FIRST')}) WHERE n = 1"
+        )
