@@ -9,7 +9,7 @@ together. So it is no mistake to stop at the first look that shows a difference.
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
@@ -151,6 +151,7 @@ class Experiment:
     def _report(self, release: Release) -> Report:
         found = read(release, "mean", "n")
         assert isinstance(found, GroupMeans)
+        found = replace(found, what=f"AVG({self.outcome})")
         control = found.groups[0] if self.control is None else self.control
         arms = tuple(key for key in found.groups if key != control)
         each = 1 - (1 - self.confidence) / (self.looks * len(arms))
