@@ -19,7 +19,7 @@ from deniable.exact.rationals import Number, confidence_level, positive
 from deniable.infer.comparisons import contrast
 from deniable.infer.group_means import GroupMeans, Key, find_group
 from deniable.infer.inferred import Inferred
-from deniable.infer.readings import read, refuse_several_rows
+from deniable.infer.readings import read
 from deniable.mechanisms import Laplace
 from deniable.privacy import PureLoss
 from deniable.query.margins.noise_quantiles import moments
@@ -139,7 +139,6 @@ class Experiment:
     def _check(self) -> None:
         """Refuses before the charge what could not be reported after it."""
         plan = self.session.plan(self.question, epsilon=self.each_epsilon)
-        refuse_several_rows(plan)
         keys = plan.keys[0].values
         if keys is None or len(keys) < 2:
             raise InvalidParameter(
