@@ -69,6 +69,15 @@ def test_equal_shares_seldom_seem_to_differ(units, epsilon, balance, share, size
     assert at_most(wrong / releases, releases)
 
 
+def test_with_much_noise_equal_shares_seldom_seem_to_differ():
+    rng = np.random.default_rng(5)
+    wrong = 0
+    for _ in range(60):
+        found = released_groups(rng, sizes=[100] * 3, share=0.3, epsilon=0.05)
+        wrong += anova_p(found, enough=ENOUGH)[1] <= 0.05
+    assert at_most(wrong / 60, 60)
+
+
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("units", "epsilon", "balance"), [(60, 1, "even"), (600, 0.1, "even"), (600, 5, "uneven")]

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
 from deniable.infer.comparisons import contrast
+from deniable.infer.mean_intervals import contrast_ends, population_ends
 from tests.infer.simulated import at_most, laplace, released_shares, wrong_differences
 
 LEVEL = Fraction(19, 20)
@@ -169,3 +171,26 @@ def test_the_p_value_agrees_with_the_interval():
     for first in range(0, 30, 2):
         seen = contrast(found, {first: 1, first + 1: -1})
         assert (seen.p_value <= 0.05) == (seen.low > 0 or seen.high < 0)
+
+
+def test_groups_that_share_people_are_not_independent(size):
+    """All persons are in both groups with opposite outcomes: errors add up, not in squares."""
+    releases = size(small=400, full=10_000, what="simulated pairs with the same persons")
+    rng = np.random.default_rng(11)
+    bare = released_shares(rng, units=1, share=0.5, epsilon=2, releases=releases)
+    having = rng.binomial(300, 0.5, releases)
+    pair = []
+    for own in (having, 300 - having):
+        above = (own + laplace(rng, 2, releases)).astype(float)
+        below = above + 300 - own + laplace(rng, 2, releases)
+        pair.append(replace(bare, above=above, below=below, shared=True))
+    missed = {}
+    for shared in (True, False):
+        groups = [replace(group, shared=shared) for group in pair]
+        ends = [
+            contrast_ends([group.at(i) for group in groups], [1, -1], population_ends, LEVEL)
+            for i in range(min(releases, 400))
+        ]
+        missed[shared] = np.mean([not low <= 0 <= high for low, high in ends])
+    assert at_most(missed[True], min(releases, 400))
+    assert missed[False] > 0.1

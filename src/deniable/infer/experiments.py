@@ -9,7 +9,7 @@ together. So it is no mistake to stop at the first look that shows a difference.
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
@@ -19,7 +19,7 @@ from deniable.exact.rationals import Number, confidence_level, positive
 from deniable.infer.comparisons import contrast
 from deniable.infer.group_means import GroupMeans, Key, find_group
 from deniable.infer.inferred import Inferred
-from deniable.infer.readings import read, refuse_several_rows
+from deniable.infer.readings import read
 from deniable.mechanisms import Laplace
 from deniable.privacy import PureLoss
 from deniable.query.margins.noise_quantiles import moments
@@ -140,7 +140,6 @@ class Experiment:
         """Refuses before the charge what could not be reported after it."""
         plan = self.session.plan(self.question, epsilon=self.each_epsilon)
         self.session.check(plan)
-        refuse_several_rows(plan)
         keys = plan.keys[0].values
         if keys is None or len(keys) < 2:
             raise InvalidParameter(
@@ -152,6 +151,7 @@ class Experiment:
     def _report(self, release: Release) -> Report:
         found = read(release, "mean", "n")
         assert isinstance(found, GroupMeans)
+        found = replace(found, what=f"AVG({self.outcome})")
         control = found.groups[0] if self.control is None else self.control
         arms = tuple(key for key in found.groups if key != control)
         each = 1 - (1 - self.confidence) / (self.looks * len(arms))

@@ -210,9 +210,14 @@ def narrow_to_groups(scope: Scope, keys: Iterable[Expression]) -> Scope:
 def _declare_aggregate(name: str, aggregate: Aggregate, view: RelationView) -> Column:
     """The column of an aggregate. The least and the largest of a column's values are values of
     that column: they keep its declared keys."""
-    if aggregate.name in ("min", "max") and aggregate.argument is not None:
-        return declare_column(name, aggregate.argument, view.scope)
-    return column_from_range(name, _aggregate_range(aggregate, view))
+    argument = aggregate.argument
+    made = column_from_range(name, _aggregate_range(aggregate, view))
+    if aggregate.name not in ("min", "max") or not isinstance(argument, ColumnRef):
+        return made
+    keys = view.scope.column(argument.name).keys
+    if not isinstance(keys, tuple):
+        return made
+    return Column(name, kind=made.kind, bounds=made.bounds, step=made.step, keys=keys)
 
 
 def _name(aggregate: Aggregate, taken: Iterable[str]) -> str:

@@ -63,20 +63,9 @@ def compare(
     """
     _check_how(how, first, second)
     session_options.check_writable(picture)
-    options = session_options.ask_options(
-        **dict.fromkeys(("margin", "relative", "of")),
-        epsilon=epsilon,
-        find=False,
-        delta=delta,
-        confidence=confidence,
-        nonnegative=False,
-        other=False,
-        brackets=True,
-    )
+    options = _options(epsilon, delta, confidence)
     text = session_options.read_question(question, file, options)
-    from deniable.query.planner.for_population import split_population_clause
-
-    text = text if noise_only or split_population_clause(text)[1] else f"{text} FOR POPULATION"
+    text = text if noise_only else _for_population(text)
     with session_options.open_session(policy, "asking", analyst, server, server_key) as session:
         pair = _find_pair(session.plan(text, **options), first, second)
         release = session.sql(text, **options)
@@ -84,6 +73,25 @@ def compare(
     told = {"value": value, "rows": rows, "sampling": not noise_only, "confidence": level}
     found = _compare(release, pair, how, told)
     _print(found, release, as_json=as_json)
+    _draw(found, picture)
+
+
+def _options(epsilon: str | None, delta: str | None, confidence: str) -> dict[str, Any]:
+    nothing = dict.fromkeys(("margin", "relative", "of"))
+    shown = {"find": False, "nonnegative": False, "other": False, "brackets": True}
+    given = {"epsilon": epsilon, "delta": delta, "confidence": confidence}
+    return session_options.ask_options(**nothing, **shown, **given)  # type: ignore[arg-type]
+
+
+def _for_population(text: str) -> str:
+    """The question, asked FOR POPULATION if it is not already."""
+    from deniable.query.planner.for_population import split_population_clause
+
+    asked = split_population_clause(text)[1]
+    return text if asked else f"{text.rstrip().rstrip(';')} FOR POPULATION"
+
+
+def _draw(found: "tuple[Inferred, ...]", picture: Path | None) -> None:
     if picture is not None:
         from deniable.figures import canvas, inferences
 
