@@ -163,10 +163,8 @@ def test_an_end_that_is_no_double_is_moved_outwards():
 LARGE = (
     "CASE WHEN n > 9223372036854775400 THEN 9223372036854775400 WHEN n < 0 THEN 0 ELSE n END"
 )
-NEAR = (
-    "CASE WHEN n > 1152921504606847231 THEN 1152921504606847231 WHEN n < 1152921504606846976 "
-    "THEN 1152921504606846976 ELSE n END"
-)
+MOST = 2**53 + 3  # which becomes 2**53 + 4 as a double
+NEAR = f"CASE WHEN n > {MOST} THEN {MOST} WHEN n < {MOST} THEN {MOST} ELSE n END"
 
 
 @pytest.mark.parametrize(
@@ -183,14 +181,15 @@ def test_a_whole_number_beside_a_double_is_rounded_and_may_no_longer_fit(text):
         value_of(text)
 
 
-@pytest.mark.parametrize("text", ["({0}) - CAST(1152921504606846976 AS DOUBLE)", "({0}) / {1}"])
+@pytest.mark.parametrize(
+    "text", [f"{NEAR} - CAST(9007199254740991 AS DOUBLE)", f"({NEAR}) / CAST(5 AS DOUBLE)"]
+)
 def test_a_whole_number_beside_a_double_is_rounded_before_the_rest(text):
-    """2**60 + 255 becomes 2**60 + 256, so a difference of 255 becomes one of 256."""
-    tenth = "CAST(1152921504606846976 AS DOUBLE)"
-    found = value_of(text.format(NEAR, tenth))
+    """The difference would be 4, and is 5; the quotient would be a whole number."""
+    found = value_of(text)
     with duckdb.connect() as engine:
-        engine.execute("CREATE TABLE t AS SELECT 1152921504606847231::BIGINT AS n")
-        told = engine.sql(f"SELECT {text.format(NEAR, tenth)} FROM t").fetchall()[0][0]
+        engine.execute(f"CREATE TABLE t AS SELECT {MOST}::BIGINT AS n")
+        told = engine.sql(f"SELECT {text} FROM t").fetchall()[0][0]
     assert found.low <= Fraction(told) <= found.high
 
 
