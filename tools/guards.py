@@ -66,6 +66,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
         "surveys/collect/store/",
         "dbapi/dialect.py",
         "app/publish/postgresql_schema.py",
+        "app/server/problem_details.py",  # answers errors of the ledger's database
     ),
     "ibis": "engines/ibis/",
     "sqlglot": (

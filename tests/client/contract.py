@@ -121,7 +121,7 @@ class SessionContract:
         assert [row["whole"] for row in rows] == [sum(row["n"] for row in rows)] * 2
         assert dp.verify(answer.to_json(), key=session.ledger.public_key).signer_known
         assert str(session.remaining).startswith("epsilon 48,")
-        again = session.sql(text, epsilon=2).to_arrow()  # its margins are simulated anew
+        again = session.sql(text, epsilon=2).to_arrow()  # its margins are simulated again
         assert again["whole"] == answer.to_arrow()["whole"]
         assert session.sql(inner, epsilon=2).to_arrow() == answer.inner["released_1"].to_arrow()
         assert str(session.remaining).startswith("epsilon 48,")

@@ -77,8 +77,8 @@ THREATS = {
         ),
         (
             "a body that says that it is large is read",
-            "a request may take for ever to come",
-            "a rehearsal may take for ever",
+            "a request may come without end",
+            "a rehearsal may run without end",
             "one person may have everything planned at once",
             "any number of passwords is hashed at once",
         ),

@@ -9,6 +9,7 @@ from uvicorn.server import ServerState
 
 from deniable.app.server.connection_limits import (
     MOST_CONNECTIONS,
+    REQUEST_SECONDS,
     OpenConnections,
     limited_protocol,
 )
@@ -70,6 +71,15 @@ def test_what_has_ended_is_forgotten_and_no_address_is_kept():
     for _ in range(2):
         open_ones.remove("192.0.2.77")
     assert not open_ones._open
+
+
+def test_a_connection_has_some_seconds_for_its_request():
+    protocol, state = limited_protocol(OpenConnections()), ServerState()
+    made, _ = connect(protocol, "192.0.2.7", state)
+    waiting = made.patience
+    assert 0 < waiting.when() - LOOP.time() <= REQUEST_SECONDS
+    made.connection_lost(None)
+    assert waiting.cancelled()
 
 
 async def _answer(scope, receive, send):

@@ -26,13 +26,13 @@ from deniable.errors import (
 
 try:
     from fastapi import APIRouter, Depends, FastAPI
-    from sqlalchemy.exc import SQLAlchemyError
     from starlette.exceptions import HTTPException
     from starlette.middleware.body_limit import RequestBodyLimitMiddleware
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
 
     from deniable.app.server.declared_lengths import DeclaredLengths
+    from deniable.app.server.problem_details import DatabaseError
 except ModuleNotFoundError:
     raise MissingExtra(
         "A server needs the packages fastapi and uvicorn. Install them with   "
@@ -117,7 +117,7 @@ def _handlers(
         page = None if page_of is None else page_of(request, problem)
         return page or problem_of(problem)
 
-    kinds = (HTTPException, DeniableError, SQLAlchemyError)
+    kinds = (HTTPException, DeniableError, DatabaseError)
     return dict.fromkeys(kinds, answer_problem)
 
 

@@ -60,7 +60,7 @@ def limited_protocol(
     open_ones: OpenConnections, *, request_seconds: float = REQUEST_SECONDS
 ) -> type[H11Protocol]:
     """HTTP as uvicorn speaks it, for as many connections of an address as are allowed, each of
-    which has so many seconds for a request."""
+    which has that many seconds for a request."""
 
     class LimitedProtocol(H11Protocol):
         """One connection. Beyond the limit it is closed before a byte is read."""

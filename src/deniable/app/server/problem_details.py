@@ -18,6 +18,7 @@ from deniable.app.web.survey.html_elements import element
 from deniable.errors import DeniableError
 
 MEDIA_TYPE = "application/problem+json"
+DatabaseError = SQLAlchemyError  # of the ledger's store, if the ledger did not name it itself
 STATUS: dict[type[DeniableError], int] = {
     errors.BudgetExhausted: 403,
     errors.AccessDenied: 403,
@@ -58,7 +59,7 @@ def as_ours(problem: Exception) -> DeniableError:
 
 def problem_of(problem: Exception) -> Response:
     """The response to a request that failed with this exception."""
-    if isinstance(problem, SQLAlchemyError):
+    if isinstance(problem, DatabaseError):
         problem = as_ours(problem)
     if isinstance(problem, DeniableError):
         kind = type(problem)

@@ -18,10 +18,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from deniable.app.server.accounts.server_database import ServerDatabase
-from deniable.app.server.problem_details import as_ours
+from deniable.app.server.problem_details import DatabaseError, as_ours
 from deniable.app.server.questions.opened_server import ServerSettings, make_server
 from deniable.app.server.serving import ServerPlace, bind, serve_on
 from deniable.errors import DeniableError, ServerUnavailable
@@ -136,6 +134,6 @@ def work(told: dict[str, Any]) -> None:
 if __name__ == "__main__":
     try:
         work(json.loads(sys.argv[1]))
-    except (DeniableError, SQLAlchemyError) as problem:
+    except (DeniableError, DatabaseError) as problem:
         print(f"deniable serve: {as_ours(problem)}", file=sys.stderr)
         sys.exit(2)

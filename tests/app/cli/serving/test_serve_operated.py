@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[4]
 PAGE = ROOT / "docs" / "how-to" / "operate.md"
 FENCE = re.compile(r"^```sh ?(?P<kind>\w*)\n(?P<code>.*?)^```", re.DOTALL | re.MULTILINE)
 HOST = "stats.clinic.example"
+LOG = "deniable ledger log --policy hospital/deniable.toml --json"
 QUESTION = {"sql": "SELECT COUNT(*) AS canary FROM visits", "epsilon": "1/2"}
 
 
@@ -84,6 +85,8 @@ def test_every_command_of_the_page_works(tmp_path):
                 process.send_signal(signal.SIGTERM)
                 assert process.wait() == 0
             else:
+                if "elsewhere/old" in code:  # after this the ledger is another one
+                    entries = run(LOG, tmp_path)
                 here = code.replace("http://127.0.0.1:8000", address)
                 shown.append(run(here, tmp_path))
     everything = "\n".join(shown)
@@ -96,10 +99,10 @@ def test_every_command_of_the_page_works(tmp_path):
     assert "SELECT" not in log.read_text()
     # The question that was charged before the stop has its outcome: the answer, or that it
     # was late for its slot, on a busy machine.
-    entries = run("deniable ledger log --policy hospital/deniable.toml --json", tmp_path)
     states = [json.loads(entry)["state"] for entry in entries.splitlines()]
     assert states[0] in ("settled", "failed")
     assert states[1:] == ["settled"]
+    assert run(LOG, tmp_path) == ""
 
 
 def write_certificate(folder):

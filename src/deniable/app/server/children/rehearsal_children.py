@@ -1,7 +1,7 @@
 """Times plans on made-up rows, in children that are killed when a plan takes too long.
 
 A rehearsal decides how long a slot is, before anything is charged. Somebody may ask for a plan
-that takes for ever on any rows, so it may neither run in the server itself nor hold up the
+that runs without end on any rows, so it may neither run in the server itself nor hold up the
 plans of other people: one plan of a person is timed at a time, and few may wait.
 """
 

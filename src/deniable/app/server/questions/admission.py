@@ -15,11 +15,9 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from deniable.app.server.accounts.identity import Person
 from deniable.app.server.children.turns import Turns
-from deniable.app.server.problem_details import as_ours
+from deniable.app.server.problem_details import DatabaseError, as_ours
 from deniable.app.server.questions import slots
 from deniable.app.server.questions.question_queue import (
     NOBODY,
@@ -187,7 +185,7 @@ class Admission:
             return request.answer(request.about(session), job.question_id)
         except EngineFailed as failure:
             return _failed(failure)
-        except (DeniableError, SQLAlchemyError) as found:
+        except (DeniableError, DatabaseError) as found:
             problem = as_ours(found)
             away, listed = isinstance(problem, LedgerUnavailable), request.kind == "questions"
             began = timetable.reserved.is_set() or job.joined or work.again

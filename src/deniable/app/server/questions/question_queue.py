@@ -220,7 +220,7 @@ class QuestionQueue:
             return taken.rowcount > 0
 
     def give_up(self, job: Job) -> None:
-        """Leaves a job to whoever is asked for it next."""
+        """Leaves a job to the worker that is asked for it next."""
         with self.database.writing() as connection:
             connection.execute(
                 "UPDATE jobs SET worker = ? WHERE id = ? AND worker = ?",
