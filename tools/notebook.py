@@ -4,7 +4,9 @@ The page is the source: its text and its Python blocks become cells, in order, a
 one namespace, so that the notebook shows answers to people who only read it.
 """
 
+import ast
 import contextlib
+import doctest
 import io
 import json
 import os
@@ -23,13 +25,17 @@ def cells(page: str) -> list[tuple[str, str]]:
 
     >>> cells("# Title\\n\\n```python\\nx = 1\\n```\\nend\\n")
     [('markdown', '# Title'), ('code', 'x = 1'), ('markdown', 'end')]
+    >>> cells("```python\\n>>> x = 1\\n>>> x\\n1\\n>>> x + 1\\n2\\n```\\n")
+    [('code', 'x = 1\\nx'), ('code', 'x + 1')]
     """
     parts: list[tuple[str, str]] = []
     kind, lines = "markdown", list[str]()
 
     def keep() -> None:
         text = "\n".join(lines).strip("\n")
-        if text:
+        if kind == "code" and ">>>" in text:
+            parts.extend(("code", cell) for cell in split_examples(text))
+        elif text:
             parts.append((kind, text))
         lines.clear()
 
@@ -46,6 +52,28 @@ def cells(page: str) -> list[tuple[str, str]]:
     return parts
 
 
+def split_examples(text: str) -> list[str]:
+    """Examples of a doctest as cells, each of which ends with what it shows."""
+    made, waiting = list[str](), ""
+    for example in doctest.DocTestParser().get_examples(text):
+        waiting += example.source
+        if example.want:
+            made.append(waiting.rstrip("\n"))
+            waiting = ""
+    return [*made, waiting.rstrip("\n")] if waiting else made
+
+
+def show(piece: str, name: str, namespace: dict[str, Any]) -> None:
+    """Runs a cell; prints the value of its last line, as a notebook shows it."""
+    tree = ast.parse(piece, name)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, name, "exec"), namespace)
+    if isinstance(last, ast.Expr):
+        value = eval(compile(ast.Expression(last.value), name, "eval"), namespace)
+        if value is not None:
+            print(repr(value))
+
+
 def printed(code: list[str]) -> list[str]:
     """What each piece of code prints when all are run in order, in an empty folder."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
@@ -57,7 +85,7 @@ def printed(code: list[str]) -> list[str]:
             for place, piece in enumerate(code, start=1):
                 out = io.StringIO()
                 with contextlib.redirect_stdout(out):
-                    exec(compile(piece, f"cell {place}", "exec"), namespace)
+                    show(piece, f"cell {place}", namespace)
                 told.append(out.getvalue())
         finally:
             os.chdir(back)

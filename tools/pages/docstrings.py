@@ -88,7 +88,7 @@ def _annotation(annotation: Any) -> str:
 
 
 def _shorten(text: str) -> str:
-    text = re.sub(r"<function (?:\w+\.)*(\w+) at 0x\w+>", r"\1", text)
+    text = re.sub(r"<function [\w.<>]+ at 0x\w+>", "...", text)
     text = re.sub(r"<[\w. ]+ object at 0x\w+>|<factory>", "...", text)
     text = _MODULES.sub("", text).replace("NoneType", "None")
     text = re.sub(
