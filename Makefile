@@ -34,7 +34,7 @@ bench: .venv/installed-bench  ## our speed against our peers', as ratios
 bench-%: .venv/installed-bench  ## one part of it, such as bench-noise
 	@$(BIN)/python -m benchmarks $*
 
-docs: .venv/installed-docs  ## the documentation as a site, in build/site; works offline
+docs: .venv/installed-docs  ## the documentation as a site, in build/site; needs no network
 	@$(BIN)/python -m tools.pages
 
 figures: .venv/installed-figures  ## every picture, into build/figures

@@ -12,9 +12,11 @@ from tools.system import find
 
 SITE = ROOT / "build" / "site"
 WIDTHS = (320, 1280)
-PAGES = ("index", "tutorials/first-table", "how-to/choose-epsilon", "how-to/move-here")
-PAGES += ("explanation/mathematics", "reference/api/noise", "reference/commands", "gallery")
-PAGES += ("reference/errors/budget-exhausted", "reference/comparison", "reference/policy-keys")
+PAGES = [
+    *("index", "tutorials/first-table", "how-to/choose-epsilon", "how-to/move-here"),
+    *("explanation/mathematics", "reference/api/noise", "reference/commands", "gallery"),
+    *("reference/errors/budget-exhausted", "reference/comparison", "reference/policy-keys"),
+]
 
 
 def write(folder: Path) -> None:

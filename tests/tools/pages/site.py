@@ -17,16 +17,22 @@ PICTURE = (
 )
 
 
-def build(folder, builder="mkdocs", *, notebooks=False):
+def build(folder):
     """Builds the site with small pictures in place of drawn ones; returns where it is."""
     pictures = folder / "pictures"
     pictures.mkdir()
     for name in gallery.sources():
         (pictures / f"{name}.svg").write_text(PICTURE)
-    assemble(folder / "docs", pictures, notebooks=notebooks)
+    assemble(folder / "docs", pictures, notebooks=False)
+    return run_builder(folder, "mkdocs")
+
+
+def run_builder(folder, builder):
+    """Builds the pages that were gathered in a folder; returns where the site is."""
+    site = folder / f"{builder}-site"
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    config = config.replace("build/docs", str(folder / "docs"))
-    (folder / "mkdocs.yml").write_text(config.replace("build/site", str(folder / "site")))
+    config = config.replace("build/docs", "docs")
+    (folder / "mkdocs.yml").write_text(config.replace("build/site", site.name))
     program = Path(sys.executable).with_name(builder)
     told = subprocess.run(
         [program, "build", "--strict", "-f", str(folder / "mkdocs.yml")],
@@ -37,7 +43,7 @@ def build(folder, builder="mkdocs", *, notebooks=False):
         check=False,
     )
     assert told.returncode == 0, told.stdout + told.stderr
-    return folder / "site"
+    return site
 
 
 @contextmanager

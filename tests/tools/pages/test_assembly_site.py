@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.tools.pages.site import build, served
+from tests.tools.pages.site import build, run_builder, served
 from tools.browser import chromium  # noqa: F401
 
 QUESTIONS = tomllib.loads(Path(__file__).with_name("questions.toml").read_text())["questions"]
@@ -77,6 +77,16 @@ def test_nothing_is_loaded_from_elsewhere(site, pages):
     assert foreign == []
     styles = "".join(path.read_text() for path in site.rglob("*.css"))
     assert re.findall(r"url\((?:https?:)?//", styles) == []
+
+
+def test_zensical_builds_the_same_pages(site):
+    """A second witness, for the day on which Material is no longer kept."""
+    other = run_builder(site.parent, "zensical")
+
+    def names(folder):
+        return {path.relative_to(folder).as_posix() for path in folder.rglob("*.html")}
+
+    assert names(site) == names(other)
 
 
 @pytest.mark.needs("chromium")
