@@ -162,7 +162,8 @@ CAUSES: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         "CollectionClosed": (
             "The pollster has closed the survey, or its date has passed.",
-            "Nothing can be sent any more. The people who run it can say why; reports that were "
+            "Nothing can be sent any more. The people who run it can say why; "
+            "reports that were "
             "sent before are counted.",
         ),
         "InvitationRefused": (
