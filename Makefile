@@ -10,7 +10,7 @@ BIN := .venv/bin
 help:  ## this list
 	@sed -n 's/^\([a-z%-]*\):.*## /\1|/p' Makefile | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
 
-demo: .venv/installed-figures  ## the main job, on made-up data
+demo: .venv/installed-demo  ## one made-up hospital's story, in about a minute
 	@$(BIN)/deniable demo --picture build/demo.png
 
 test: .venv/installed-dev  ## format, lint, types, import rules, guards, doctests and tests
@@ -34,7 +34,7 @@ bench: .venv/installed-bench  ## our speed against our peers', as ratios
 bench-%: .venv/installed-bench  ## one part of it, such as bench-noise
 	@$(BIN)/python -m benchmarks $*
 
-docs: .venv/installed-docs  ## the documentation as a site, in build/site; works offline
+docs: .venv/installed-docs  ## the documentation as a site, in build/site; needs no network
 	@$(BIN)/python -m tools.pages
 
 figures: .venv/installed-figures  ## every picture, into build/figures

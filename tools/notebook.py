@@ -7,6 +7,7 @@ one namespace, so that the notebook shows answers to people who only read it.
 import ast
 import base64
 import contextlib
+import doctest
 import io
 import json
 import os
@@ -36,13 +37,17 @@ def cells(page: str) -> list[tuple[str, str]]:
 
     >>> cells("# Title\\n\\n```python\\nx = 1\\n```\\nend\\n")
     [('markdown', '# Title'), ('code', 'x = 1'), ('markdown', 'end')]
+    >>> cells("```python\\n>>> x = 1\\n>>> x\\n1\\n>>> x + 1\\n2\\n```\\n")
+    [('code', 'x = 1\\nx'), ('code', 'x + 1')]
     """
     parts: list[tuple[str, str]] = []
     kind, lines = "markdown", list[str]()
 
     def keep() -> None:
         text = "\n".join(lines).strip("\n")
-        if text:
+        if kind == "code" and ">>>" in text:
+            parts.extend(("code", cell) for cell in split_examples(text))
+        elif text:
             parts.append((kind, text))
         lines.clear()
 
@@ -57,6 +62,17 @@ def cells(page: str) -> list[tuple[str, str]]:
             lines.append(line)
     keep()
     return parts
+
+
+def split_examples(text: str) -> list[str]:
+    """Examples of a doctest as cells, each of which ends with what it shows."""
+    made, waiting = list[str](), ""
+    for example in doctest.DocTestParser().get_examples(text):
+        waiting += example.source
+        if example.want:
+            made.append(waiting.rstrip("\n"))
+            waiting = ""
+    return [*made, waiting.rstrip("\n")] if waiting else made
 
 
 def run_cells(code: list[str]) -> list[list[Output]]:

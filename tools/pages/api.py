@@ -104,7 +104,8 @@ def room_of(name: str, value: Any) -> str:
 
 def _write_room(room: str, names: list[tuple[str, Any]]) -> str:
     title, sentence = ROOMS[room]
-    parts = [f"# {title}\n\n{sentence}\n"]
+    # Guides come first in a search; the reference has every word many times.
+    parts = [f"---\nsearch:\n  boost: 0.2\n---\n\n# {title}\n\n{sentence}\n"]
     parts += [write_entry(name, value) for name, value in sorted(names, key=_order)]
     return "\n".join(parts)
 

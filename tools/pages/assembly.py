@@ -39,8 +39,8 @@ def assemble(target: Path, pictures: Path, *, notebooks: bool = True) -> None:
         _write(target / place, _relink(ROOT / name, place))
     for place, content in made_pages(pictures):
         _write(target / place, content)
-    for page in tutorials() if notebooks else ():
-        _write(target / notebook_place(page), _run_notebook(page))
+    for page in tutorials():
+        _write(target / notebook_place(page), _run_notebook(page) if notebooks else "{}")
 
 
 def made_pages(pictures: Path) -> Iterator[tuple[str, str | bytes]]:
@@ -61,7 +61,8 @@ def made_places() -> set[str]:
 
 def tutorials() -> list[Path]:
     """The pages of which a notebook is made."""
-    return sorted((DOCS / "tutorials").glob("*.md"))
+    pages = (DOCS / "tutorials").glob("*.md")
+    return sorted(page for page in pages if page.stem != "index")
 
 
 def notebook_place(page: Path) -> str:
@@ -80,8 +81,8 @@ def fresh_pictures(folder: Path) -> Path:
 
 def _run_notebook(page: Path) -> str:
     parts = notebook.cells(page.read_text(encoding="utf-8"))
-    told = notebook.printed([text for kind, text in parts if kind == "code"])
-    made = notebook.notebook(parts, told)
+    shown = notebook.run_cells([text for kind, text in parts if kind == "code"])
+    made = notebook.notebook(parts, shown)
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
 
 

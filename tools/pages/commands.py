@@ -54,7 +54,7 @@ def _write_command(path: str, command: Any) -> str:
     help_ = " ".join((command.help or "").split())
     lines = [f"## {path}\n", f"```text\n{usage}\n```\n", f"{help_}\n"]
     if shown:
-        lines += ["| | |", "|---|---|"]
+        lines += ["| word | meaning |", "|---|---|"]
         lines += [f"| `{_word(one)}` | {_sentence(one)} |" for one in arguments]
         lines += [f"| `{_option(one)}` | {_sentence(one)} |" for one in options]
     return "\n".join(lines) + "\n"

@@ -55,7 +55,7 @@ def write_pages() -> dict[str, str]:
     data = read()
     heads = [f"{tool['name']} {tool['version']}" for tool in data["tools"].values()]
     lines = [
-        f"| | Deniable | {' | '.join(heads)} |",
+        f"| question | Deniable | {' | '.join(heads)} |",
         f"|---|---|{'---|' * len(heads)}",
         *(
             f"| {row['question']} | {row['deniable']} | "

@@ -16,15 +16,8 @@ def write_docstring(text: str | None) -> str:
 
     Examples are run where they are written, so the fence is not one that is run again.
 
-    >>> print(write_docstring("Adds.\n\n    >>> 1 + 1\n    2\n\nOften."))
-    Adds.
-    <BLANKLINE>
-    ```pycon
-    >>> 1 + 1
-    2
-    ```
-    <BLANKLINE>
-    Often.
+    >>> write_docstring("Adds.\n\n    >>> 1 + 1\n    2\n\nOften.")
+    'Adds.\n\n```pycon\n>>> 1 + 1\n2\n```\n\nOften.'
     """
     blocks = re.split(r"\n\s*\n", inspect.cleandoc(text or ""))
     written: list[str] = []
@@ -88,7 +81,7 @@ def _annotation(annotation: Any) -> str:
 
 
 def _shorten(text: str) -> str:
-    text = re.sub(r"<function (?:\w+\.)*(\w+) at 0x\w+>", r"\1", text)
+    text = re.sub(r"<function [\w.<>]+ at 0x\w+>", "...", text)
     text = re.sub(r"<[\w. ]+ object at 0x\w+>|<factory>", "...", text)
     text = _MODULES.sub("", text).replace("NoneType", "None")
     text = re.sub(

@@ -58,11 +58,11 @@ MEANINGS = {
     "schedule.delta": "What each increase adds to delta.",
     "schedule.times": "How often it increases at most.",
     "ledger.id": "The id of the ledger. With it no other is used, such as a new empty one.",
-    "ledger.store": "A file, or an address of PostgreSQL; `$NAME` is read from the environment.",
+    "ledger.store": "A file, or an address of PostgreSQL; `$NAME` is from the environment.",
     "ledger.key": "The file of the key that signs entries.",
     "engine.memory": 'Memory of an engine in our own process, such as `"4 GB"`; the rest goes '
     "to private files.",
-    "table.source": "A file, several files (`*.parquet`), or an address: "
+    "table.source": "A file, several (`*.parquet`), or an address: "
     "[engines](../how-to/engines.md).",
     "table.unit": "The column that says whose row it is. Without it each row is a unit.",
     "table.neighbors": "Whether a unit's rows may vanish, or change into others.",

@@ -17,7 +17,7 @@ class ErrorPage:
     meaning: str
     cause: str
     remedy: str
-    parent: str  # the error of ours that catches it too; "" if there is none
+    parent: str  # the error of ours that catches it too; "" without one
 
 
 def page_name(error: str) -> str:
@@ -162,13 +162,14 @@ CAUSES: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         "CollectionClosed": (
             "The pollster has closed the survey, or its date has passed.",
-            "Nothing can be sent any more. Whoever runs it can say why; reports that were "
+            "Nothing can be sent any more. The people who run it can say why; "
+            "reports that were "
             "sent before are counted.",
         ),
         "InvitationRefused": (
             "The link was used already, was cut off when it was copied, or belongs to "
             "another survey.",
-            "Open the newest link from your invitation. Whoever runs the survey can make "
+            "Open the newest link from your invitation. The people who run the survey can make "
             "a new one: `deniable survey invite`.",
         ),
         "ServerUnavailable": (
@@ -180,7 +181,7 @@ CAUSES: Mapping[str, tuple[str, str]] = MappingProxyType(
         "AccessDenied": (
             "The token is unknown, expired or revoked, or its role does not allow this "
             "table or action. Nothing was spent.",
-            "Ask the owner for a token: `deniable token new NAME --table TABLE`. Then set "
+            "Ask the owner for a token: `deniable token new NAME`. Then set "
             "`DENIABLE_TOKEN`, or give `token=`.",
         ),
         "TooManyQuestions": (
