@@ -23,7 +23,7 @@ _PLAIN_TABLE = (
     *("unit", "neighbors", *_LIMITS, "row_ceiling", "expected_rows", "public"),
     *("malformed", "version"),
 )
-_PATHS = ("unit_column", "unit_path", "unique")  # left out where there are none
+_PATHS = ("unit_column", "unit_path", "unique")  # written only if they are set
 
 
 def write_policy(policy: Policy) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def _outside_groups(text: str) -> str:
 def _like(
     value: exp.Expr, kind: type[exp.Expr], text: str, first: bool, last: bool, reader: _Reader
 ) -> exp.Expr:
-    """One pattern. `.` is no end of a line, so the text must have none where `.` may meet it:
+    """One pattern. `.` does not match the end of a line, so a text with one must be left out:
     that can be said of the whole text only."""
     text = text if first else text.lstrip(RUN)
     text = text if last else text.rstrip(RUN)
