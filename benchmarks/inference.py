@@ -4,8 +4,7 @@ Each line is a share of simulated releases in which a true difference is found. 
 published test at the same privacy, simulated here as its paper describes it, with what it takes
 as known in its favour; the note has the power without noise. Awan and Slavkovic (2018) is the
 optimum for one share. Rogers and Kifer (2017) test a table's fit with a projected statistic and
-Gaussian noise; Swanberg et al. (2019) release the F1 statistic with Laplace noise, 0.7 of
-epsilon for the spread between groups; Couch et al. (2019) release Mann and Whitney's U.
+Gaussian noise; Couch et al. (2019) release Mann and Whitney's U.
 """
 
 from __future__ import annotations
@@ -15,11 +14,9 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom, chi2, f_oneway, mannwhitneyu
+from scipy.stats import binom, chi2, mannwhitneyu
 
 from benchmarks.stopwatch import Row
-from deniable.infer.anova import anova_p
-from deniable.infer.group_means import GroupMeans, NoisePart, Variances
 from deniable.infer.proportion_tests import binomial_p
 from deniable.infer.rank_tests import ranks_p
 from deniable.infer.readings import GroupAmounts
@@ -31,13 +28,11 @@ Floats = NDArray[np.float64]
 RELEASES = 300
 NULLS = 4_000  # simulations of a peer's critical value
 LEVEL, ENOUGH = 0.05, 0.08
-HALF = Fraction(1, 2)
 
 
 def rows() -> Iterator[Row]:
     yield from proportions()
     yield from fits()
-    yield from variances()
     yield from ranks()
 
 
@@ -118,64 +113,6 @@ def projected_p(noisy: Floats, null: Floats, count: int, variance: float) -> flo
     across = np.eye(cells) - 1 / cells
     statistic = v @ across @ np.linalg.inv(spread) @ across @ v
     return float(chi2.sf(statistic, cells - 1))
-
-
-def variances() -> Iterator[Row]:
-    """Three groups with means 0.35, 0.5 and 0.65 and deviation 0.15, as in Swanberg et al."""
-    for count, epsilon in ((90, 1.0), (300, 1.0), (300, 0.2), (1500, 0.1)):
-        rng = np.random.default_rng(count)
-        edge = np.quantile(
-            [f1(rng, (0.5,) * 3, count, epsilon) for _ in range(NULLS)], 1 - LEVEL
-        )
-        found = np.zeros(3)
-        for _ in range(RELEASES):
-            means, plain = released_means(rng, (0.35, 0.5, 0.65), count, epsilon)
-            found += (
-                anova_p(means, enough=ENOUGH)[1] <= LEVEL,
-                f1(rng, (0.35, 0.5, 0.65), count, epsilon) >= edge,
-                plain <= LEVEL,
-            )
-        ours, theirs, plain_power = found / RELEASES
-        name = f"analysis of variance, 3 groups, {count} rows, epsilon {epsilon:g}"
-        yield verdict(name, ours, theirs, "Swanberg et al. 2019", plain_power, 0.9)
-
-
-def f1(rng: np.random.Generator, means: tuple[float, ...], count: int, epsilon: float) -> float:
-    x = [np.clip(rng.normal(m, 0.15, count // 3), 0, 1) for m in means]
-    whole = np.mean(np.concatenate(x))
-    between = sum(len(part) * abs(part.mean() - whole) for part in x)
-    within = sum(np.abs(part - part.mean()).sum() for part in x)
-    between += rng.laplace(0, 4 / (0.7 * epsilon))
-    within += rng.laplace(0, 3 / (0.3 * epsilon))
-    return float((between / 2) / max(within / (count - 3), 1e-9)) if within > 0 else np.inf
-
-
-def released_means(
-    rng: np.random.Generator, means: tuple[float, ...], count: int, epsilon: float
-) -> tuple[GroupMeans, float]:
-    """Our release: sums of x, of x * x and of the rest, in one block, as the planner asks."""
-    x = [np.clip(rng.normal(m, 0.15, count // 3), 0, 1) for m in means]
-    noise = Laplace(epsilon=Fraction(str(epsilon)), sensitivity=1).noise()
-    chance = -np.expm1(-epsilon / 100)  # a grid of a hundredth
-
-    def noisy(sums: list[float]) -> Floats:
-        z = rng.geometric(chance, len(sums)) - rng.geometric(chance, len(sums))
-        return np.asarray(np.array(sums) + z / 100)
-
-    first = noisy([float((part**2).sum()) for part in x])
-    second = noisy([float((2 * part * (1 - part)).sum()) for part in x])
-    third = noisy([float(((1 - part) ** 2).sum()) for part in x])
-    above, below = first + second / 2, np.maximum(first + second + third, 1.0)
-    variance = np.maximum(first / below - (above / below) ** 2, 0.0)
-    margin = 1.5 * Laplace(epsilon=Fraction(str(epsilon))).margin() / below
-    parts = (
-        NoisePart(noise, Fraction(1), Fraction(1)),
-        NoisePart(noise, HALF, Fraction(1)),
-        NoisePart(noise, Fraction(0), Fraction(1)),
-    )
-    known = Variances(variance, margin, Fraction(19, 20))
-    groups = GroupMeans(tuple("ABC"), above, below, parts, "mean", variance=known)
-    return groups, float(f_oneway(*x).pvalue)
 
 
 def ranks() -> Iterator[Row]:

@@ -35,7 +35,7 @@ class UnitSquares:
     below: str
     moments: UnitMoments
     most: float  # the most that one unit adds to the sum below
-    limits: tuple[float, float]  # public limits of the ratio; infinite if there are none
+    limits: tuple[float, float]  # public limits of the ratio; infinite if nothing is declared
     what: str  # what it is, such as "AVG(x)"
 
 

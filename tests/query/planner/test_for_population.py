@@ -140,7 +140,7 @@ def test_units_with_more_rows_than_count_keep_their_mean():
             "SELECT AVG(a.cost) AS m FROM visits a JOIN visits b ON a.id = b.id",
             "about one table",
         ),
-        ("SELECT STDDEV(cost) AS d FROM visits", "is none of them"),
+        ("SELECT STDDEV(cost) AS d FROM visits", "is not one of them"),
         ("SELECT COUNT(*) AS n FROM visits", "sample of unknown size"),
         ("SELECT AVG(cost) AS m FROM visits GROUP BY ward ORDER BY m", "order by a key"),
     ],

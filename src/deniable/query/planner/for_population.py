@@ -280,7 +280,7 @@ class _Widened:
         count = self._inside(replace(total, name="count"))
         if total.name == "count":
             return count
-        # The count is cut to what one unit may have, so the sum is that of so many rows.
+        # The count is cut to what one unit may have, so the sum is that of that many rows.
         return Call("*", (self._inside(replace(total, name="avg")), count))
 
     def _inside(self, aggregate: Aggregate) -> ColumnRef:
@@ -344,7 +344,7 @@ class _Widened:
     def _not_for_population(self, expression: Expression) -> InvalidQuery:
         return InvalidQuery(
             f"FOR POPULATION knows averages, counts, sums, ratios of two sums and quantiles. "
-            f"{expression} is none of them: ask for it in a question of its own."
+            f"{expression} is not one of them: ask for it in a question of its own."
         )
 
 
