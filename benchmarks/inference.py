@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy.stats import binom, chi2, mannwhitneyu
 
 from benchmarks.stopwatch import Row
+from deniable.infer.groups.readings import GroupAmounts
 from deniable.infer.proportion_tests import binomial_p
 from deniable.infer.rank_tests import ranks_p
-from deniable.infer.readings import GroupAmounts
 from deniable.infer.table_tests import fit_p
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.mechanisms.noise.additive import Noise

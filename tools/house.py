@@ -24,7 +24,7 @@ HOUSE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 MOST_MODULES = 20
 LONGEST_FUNCTION = 45
 MOST_METHODS = 25  # of one class
-MOST_INHERITED = 39  # of one class and those of the package that it inherits from
+MOST_INHERITED = 40  # of one class and those of the package that it inherits from
 KERNEL_LINES = 1_412  # of code; we want 1,200
 PARALLEL = "engines"  # its sub-rooms do the same for different engines, so names recur there
 

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from deniable.infer.group_means import GroupMeans, NoisePart, UnitMoments
-from deniable.infer.mean_intervals import combine_ends, population_ends
-from deniable.infer.readings import GroupAmounts
+from deniable.infer.groups.group_means import GroupMeans, NoisePart, UnitMoments
+from deniable.infer.groups.mean_intervals import combine_ends, population_ends
+from deniable.infer.groups.readings import GroupAmounts
 from deniable.mechanisms import Laplace
 
 

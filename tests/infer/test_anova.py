@@ -9,7 +9,7 @@ import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
 from deniable.infer.anova import anova_p
-from deniable.infer.group_means import GroupMeans, NoisePart, Variances
+from deniable.infer.groups.group_means import GroupMeans, NoisePart, Variances
 from deniable.mechanisms import Laplace
 from tests.infer.simulated import ENOUGH, at_most, laplace, share_parts
 

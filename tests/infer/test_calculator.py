@@ -4,7 +4,7 @@ import pytest
 import deniable as dp
 from deniable.errors import InvalidParameter
 from deniable.infer.calculator import OPERATIONS, calculate, number_columns
-from deniable.infer.readings import groups_of
+from deniable.infer.groups.readings import groups_of
 
 TEXT = "SELECT ward, COUNT(cost) AS n, SUM(cost) AS s, AVG(cost) AS m FROM visits GROUP BY ward"
 

@@ -10,7 +10,7 @@ import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
 from deniable.infer.comparisons import contrast
-from deniable.infer.mean_intervals import contrast_ends, population_ends
+from deniable.infer.groups.mean_intervals import contrast_ends, population_ends
 from tests.infer.simulated import at_most, laplace, released_shares, wrong_differences
 
 LEVEL = Fraction(19, 20)

@@ -6,7 +6,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidParameter
-from deniable.infer.mean_intervals import covers
+from deniable.infer.groups.mean_intervals import covers
 from tests.infer.simulated import at_most, laplace, released_shares
 
 LEVEL = Fraction(19, 20)

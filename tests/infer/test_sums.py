@@ -10,7 +10,7 @@ import pytest
 import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
-from deniable.infer.readings import GroupAmounts
+from deniable.infer.groups.readings import GroupAmounts
 from deniable.infer.sums import ratio_ends
 from deniable.mechanisms.noise.laplace import LaplaceNoise
 from tests.infer.simulated import at_most

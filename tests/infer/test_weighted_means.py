@@ -8,7 +8,7 @@ import pytest
 import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
-from deniable.infer.mean_intervals import combine_ends, population_ends
+from deniable.infer.groups.mean_intervals import combine_ends, population_ends
 from tests.infer.simulated import at_most, laplace, released_shares
 
 ROWS = pa.table({"region": ["N", "S"] * 2000, "ill": [1, 0, 0, 0] * 1000})

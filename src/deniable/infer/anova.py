@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.infer.comparisons import variance_notes
-from deniable.infer.group_means import GroupMeans
-from deniable.infer.mean_intervals import population_ends
-from deniable.infer.readings import read, refuse_several_rows
+from deniable.infer.groups.group_means import GroupMeans
+from deniable.infer.groups.mean_intervals import population_ends
+from deniable.infer.groups.readings import read, refuse_several_rows
 from deniable.infer.significance import Significance
 from deniable.infer.worst_case import SET_CHANCE, draw_noise, worst_p
 from deniable.query.margins.noise_quantiles import moments

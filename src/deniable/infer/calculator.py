@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.infer.comparisons import difference, ratio
-from deniable.infer.group_means import Key
+from deniable.infer.groups.group_means import Key
+from deniable.infer.groups.readings import mean_columns
 from deniable.infer.inferred import Inferred
-from deniable.infer.readings import mean_columns
 from deniable.infer.sums import share, total
 from deniable.release.session.release import Release
 

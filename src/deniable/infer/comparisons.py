@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, confidence_level
-from deniable.infer.group_means import GroupMeans, Key, find_group
-from deniable.infer.inferred import POPULATION, THESE_ROWS, Ends, Inferred
-from deniable.infer.local_shares import LocalShares
-from deniable.infer.mean_intervals import (
+from deniable.infer.groups.group_means import GroupMeans, Key, find_group
+from deniable.infer.groups.local_shares import LocalShares
+from deniable.infer.groups.mean_intervals import (
     EndsOf,
     combine_ends,
     contrast_ends,
@@ -29,7 +28,8 @@ from deniable.infer.mean_intervals import (
     population_ends,
     sampling_ends,
 )
-from deniable.infer.readings import GroupAmounts, read
+from deniable.infer.groups.readings import GroupAmounts, read
+from deniable.infer.inferred import POPULATION, THESE_ROWS, Ends, Inferred
 from deniable.infer.sums import ratio_ends
 from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.release.session.release import Release

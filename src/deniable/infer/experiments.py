@@ -17,9 +17,9 @@ from typing import Any
 from deniable.errors import InvalidParameter, UsedUp
 from deniable.exact.rationals import Number, confidence_level, positive
 from deniable.infer.comparisons import contrast
-from deniable.infer.group_means import GroupMeans, Key, find_group
+from deniable.infer.groups.group_means import GroupMeans, Key, find_group
+from deniable.infer.groups.readings import read
 from deniable.infer.inferred import Inferred
-from deniable.infer.readings import read
 from deniable.mechanisms import Laplace
 from deniable.privacy import PureLoss
 from deniable.query.margins.noise_quantiles import moments

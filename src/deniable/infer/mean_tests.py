@@ -12,11 +12,11 @@ from typing import Any
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.infer.comparisons import LADDER, contrast, variance_notes
-from deniable.infer.group_means import GroupMeans, Key, find_group
+from deniable.infer.groups.group_means import GroupMeans, Key, find_group
+from deniable.infer.groups.local_shares import LocalShares
+from deniable.infer.groups.mean_intervals import contrast_ends, population_ends
+from deniable.infer.groups.readings import GroupAmounts, read
 from deniable.infer.inferred import Ends
-from deniable.infer.local_shares import LocalShares
-from deniable.infer.mean_intervals import contrast_ends, population_ends
-from deniable.infer.readings import GroupAmounts, read
 from deniable.infer.significance import Significance
 from deniable.release.session.release import Release
 

@@ -17,12 +17,12 @@ import pyarrow as pa
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, confidence_level
 from deniable.infer.comparisons import variance_notes
-from deniable.infer.drawn_samples import Fractions, draw_of, sampled_part
-from deniable.infer.group_means import GroupMeans, Key, find_group
+from deniable.infer.groups.drawn_samples import Fractions, draw_of, sampled_part
+from deniable.infer.groups.group_means import GroupMeans, Key, find_group
+from deniable.infer.groups.mean_intervals import noise_ends, population_ends, sampling_ends
+from deniable.infer.groups.readings import GroupAmounts, groups_of, mean_columns, read
 from deniable.infer.inferred import Inferred
-from deniable.infer.mean_intervals import noise_ends, population_ends, sampling_ends
 from deniable.infer.quantile_ends import infer_quantile, quantile_levels
-from deniable.infer.readings import GroupAmounts, groups_of, mean_columns, read
 from deniable.infer.totals import infer_total, named
 from deniable.release.session.release import Release
 

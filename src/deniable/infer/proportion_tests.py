@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.exact.samplers import uniform_below
-from deniable.infer.group_means import GroupMeans, Key, find_group
-from deniable.infer.local_shares import LocalShares
-from deniable.infer.mean_intervals import population_ends
-from deniable.infer.readings import GroupAmounts, read, refuse_several_rows
+from deniable.infer.groups.group_means import GroupMeans, Key, find_group
+from deniable.infer.groups.local_shares import LocalShares
+from deniable.infer.groups.mean_intervals import population_ends
+from deniable.infer.groups.readings import GroupAmounts, read, refuse_several_rows
 from deniable.infer.significance import Significance
 from deniable.infer.worst_case import SET_CHANCE, draw_noise, worst_p
 from deniable.mechanisms.noise.additive import Noise

@@ -13,11 +13,11 @@ import math
 from fractions import Fraction
 
 from deniable.errors import InvalidParameter
-from deniable.infer.drawn_samples import Drawn
+from deniable.infer.groups.drawn_samples import Drawn
+from deniable.infer.groups.readings import rows_per_unit
+from deniable.infer.groups.unit_squares import linear_outputs
 from deniable.infer.inferred import Inferred
-from deniable.infer.readings import rows_per_unit
 from deniable.infer.totals import named
-from deniable.infer.unit_squares import linear_outputs
 from deniable.query.margins.margins import noise_of_features
 from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.query.plan.plan import Chosen, Output, Plan

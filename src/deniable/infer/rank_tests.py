@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.infer.readings import GroupAmounts
+from deniable.infer.groups.readings import GroupAmounts
 from deniable.infer.significance import Significance
 from deniable.infer.table_tests import as_table, draw_counts, read_counts
 from deniable.infer.worst_case import SET_CHANCE, worst_p

@@ -14,9 +14,9 @@ import numpy as np
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, confidence_level
-from deniable.infer.group_means import Key, find_group
+from deniable.infer.groups.group_means import Key, find_group
+from deniable.infer.groups.readings import GroupAmounts, mean_columns, read
 from deniable.infer.inferred import THESE_ROWS, Ends, Inferred
-from deniable.infer.readings import GroupAmounts, mean_columns, read
 from deniable.mechanisms.noise.additive import Noise
 from deniable.query.margins import ratios
 from deniable.query.margins.linear_forms import LinearForm, RatioForm

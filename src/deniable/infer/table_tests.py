@@ -14,9 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.infer.group_means import GroupMeans, NoisePart
-from deniable.infer.mean_intervals import population_ends
-from deniable.infer.readings import GroupAmounts, group_columns, read, refuse_several_rows
+from deniable.infer.groups.group_means import GroupMeans, NoisePart
+from deniable.infer.groups.mean_intervals import population_ends
+from deniable.infer.groups.readings import (
+    GroupAmounts,
+    group_columns,
+    read,
+    refuse_several_rows,
+)
 from deniable.infer.significance import Significance
 from deniable.infer.worst_case import SET_CHANCE, draw_noise, worst_p
 from deniable.mechanisms.noise.additive import Noise

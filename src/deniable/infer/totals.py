@@ -12,18 +12,18 @@ from fractions import Fraction
 from statistics import NormalDist
 
 from deniable.errors import InvalidParameter
-from deniable.infer.drawn_samples import Drawn, key_columns, sampled_part
-from deniable.infer.group_means import GroupMeans, Key
-from deniable.infer.inferred import Ends, Inferred
-from deniable.infer.mean_intervals import noise_ends, population_ends, sampling_ends
-from deniable.infer.readings import (
+from deniable.infer.groups.drawn_samples import Drawn, key_columns, sampled_part
+from deniable.infer.groups.group_means import GroupMeans, Key
+from deniable.infer.groups.mean_intervals import noise_ends, population_ends, sampling_ends
+from deniable.infer.groups.readings import (
     GroupAmounts,
     form_of,
     mean_columns,
     read,
     rows_per_unit,
 )
-from deniable.infer.unit_squares import linear_outputs, numbers, plain_name
+from deniable.infer.groups.unit_squares import linear_outputs, numbers, plain_name
+from deniable.infer.inferred import Ends, Inferred
 from deniable.query.margins.linear_forms import LinearForm, RatioForm
 from deniable.query.margins.margins import noise_of_features
 from deniable.query.margins.noise_quantiles import fixed_margin

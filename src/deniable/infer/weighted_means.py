@@ -11,16 +11,16 @@ import numpy as np
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, confidence_level
 from deniable.infer.comparisons import variance_notes
-from deniable.infer.drawn_samples import draw_of, sampled_part
-from deniable.infer.group_means import GroupMeans, Key, find_group
-from deniable.infer.inferred import Inferred
-from deniable.infer.mean_intervals import (
+from deniable.infer.groups.drawn_samples import draw_of, sampled_part
+from deniable.infer.groups.group_means import GroupMeans, Key, find_group
+from deniable.infer.groups.mean_intervals import (
     contrast_ends,
     noise_ends,
     population_ends,
     sampling_ends,
 )
-from deniable.infer.readings import read
+from deniable.infer.groups.readings import read
+from deniable.infer.inferred import Inferred
 from deniable.release.session.release import Release
 
 

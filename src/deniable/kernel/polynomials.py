@@ -70,7 +70,7 @@ class RowSum:
         return RowSum({(own | more, m): by for (own, m), by in self.terms.items()}, self.boxes)
 
 
-class Limits(NamedTuple):
+class Caps(NamedTuple):
     """How many groups one unit has, and how many rows in each, and in all of them together."""
 
     groups: int
@@ -149,7 +149,7 @@ def products(features: list[RowSum]) -> tuple[Number, Number] | None:
 
 
 def movement(
-    features: list[RowSum], one: Joint, limits: Limits, neighbors: Neighbors, *, keyed: bool
+    features: list[RowSum], one: Joint, limits: Caps, neighbors: Neighbors, *, keyed: bool
 ) -> tuple[int, int]:
     """L1 and the square of L2 of what one unit moves, where one row adds what `one` says to the
     features of its group.

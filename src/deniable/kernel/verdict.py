@@ -15,7 +15,7 @@ from sqlglot import exp
 from deniable.errors import PlanRefused
 from deniable.kernel.derivation import Derivation
 from deniable.kernel.facts import Facts, folded
-from deniable.kernel.polynomials import Joint, Limits, RowSum, joint, movement
+from deniable.kernel.polynomials import Caps, Joint, RowSum, joint, movement
 from deniable.kernel.reading import Node, conditions, match, only, read_statement, require
 from deniable.kernel.relations import Relation
 from deniable.kernel.sources import PartRule, group_names, outputs
@@ -166,7 +166,7 @@ class _Check:
         found += [self._distances(plan.distances)] if plan.distances else []
         return (*found, *(self._chosen(choice) for choice in plan.choices))
 
-    def _read(self, sql: str) -> tuple[LastSelect, Limits]:
+    def _read(self, sql: str) -> tuple[LastSelect, Caps]:
         """The answer of a statement, and how many groups and rows of it are one unit's."""
         keys = [(_KEYS.get(key.kind, "text"), key.values) for key in self.plan.keys]
         sizes = tuple(None if own is None else (kind, len(own)) for kind, own in keys)
@@ -182,7 +182,7 @@ class _Check:
         groups, each = rows.groups_per_unit(shown) if shown else 1, rows.rows_per_group(shown)
         if groups is None or each is None:
             raise PlanRefused("A unit may have any number of groups, or of rows in a group.")
-        return answer, Limits(groups, each, rows.rows_per_group([]))
+        return answer, Caps(groups, each, rows.rows_per_group([]))
 
     def _groups(self, blocks: list[Block]) -> list[Moved]:
         """The groups' statement: its columns are the keys, `units` and the features, in the
@@ -198,14 +198,14 @@ class _Check:
             found.append(self._block(block, features, answer.reach(features), limits))
         return [*found, *([self._shown(answer, limits)] if shown else [])]
 
-    def _block(self, block: Block, features: list[RowSum], one: Joint, limits: Limits) -> Moved:
+    def _block(self, block: Block, features: list[RowSum], one: Joint, limits: Caps) -> Moved:
         """The noise of one block. With `other`, all groups of a unit may be in the group of
         others, and add up."""
         keyed, neighbors = bool(self.plan.keys), self.plan.neighbors
         l1, square = movement(features, one, limits, neighbors, keyed=keyed)
         return _noise(block.mechanism, block.about, l1, l1**2 if self.plan.other else square)
 
-    def _shown(self, answer: LastSelect, limits: Limits) -> Moved:
+    def _shown(self, answer: LastSelect, limits: Caps) -> Moved:
         """The threshold counts units: one row of a unit in each group, and each counts 1."""
         rule, groups = require(self.plan.thresholding, "There is no threshold."), limits.groups
         once = answer.form("units") == _ONE and limits.rows == 1
@@ -217,7 +217,7 @@ class _Check:
         loss = ApproximateLoss(rule.epsilon, rule.delta)
         return Moved("units", groups, groups, Fraction(rule.groups), loss)
 
-    def _cells(self, sql: str) -> Limits:
+    def _cells(self, sql: str) -> Caps:
         """A statement of cells: keys, the cell of a row, and how many rows have it. A row adds
         1 to one cell. Different values: a unit brings at most as many to a group as it has rows
         there, whatever values the others have."""

@@ -89,18 +89,15 @@ class Table:
         unique: Sequence[str] = (),
         sample: Sample | Mapping[str, Any] | None = None,
     ) -> None:
-        limits = {"max_groups_per_unit": max_groups_per_unit}
-        limits |= {"max_rows_per_unit_per_group": max_rows_per_unit_per_group}
+        most = (max_groups_per_unit, max_rows_per_unit_per_group)
+        limits = dict(zip(_PER_UNIT, most, strict=True))
         _check_unit(name, unit, limits, public)
         values = {
             "name": _check_name(name),
             "source": source,
             "unit": unit,
             "neighbors": _check_at("neighbors", lambda: neighboring(neighbors)),
-            **{
-                key: _check_integer(key, 1 if limit is None else limit)
-                for key, limit in limits.items()
-            },
+            **{key: _check_integer(key, _or_one(limit)) for key, limit in limits.items()},
             "row_ceiling": _check_integer("row_ceiling", row_ceiling),
             "expected_rows": expected_rows and _check_integer("expected_rows", expected_rows),
             "public": public,
@@ -214,16 +211,14 @@ class Table:
         return [*named, *((name, ("unique",)) for name in self.unique)]
 
 
-_LIMITS = (
-    "unit",
-    "neighbors",
-    "max_groups_per_unit",
-    "max_rows_per_unit_per_group",
-    "row_ceiling",
-    "expected_rows",
-)
+_PER_UNIT = ("max_groups_per_unit", "max_rows_per_unit_per_group")
+_LIMITS = ("unit", "neighbors", *_PER_UNIT, "row_ceiling", "expected_rows")
 _UNITS = ("unit_column", "unit_path", "unique")
 _REST = ("public", "malformed", "budget", "version", "sample", *_UNITS)
+
+
+def _or_one(limit: Any) -> Any:
+    return 1 if limit is None else limit
 
 
 def _check_declared(properties: Mapping[str, Any], limits: Mapping[str, Any]) -> None:

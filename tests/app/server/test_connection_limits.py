@@ -95,7 +95,7 @@ def _served(act, *, request_seconds=0.5):
 
     async def run():
         loop = asyncio.get_running_loop()
-        protocol = limited_protocol(OpenConnections(), request_seconds=request_seconds)
+        protocol = limited_protocol(OpenConnections(), seconds=request_seconds)
         config = Config(_answer, http=protocol, log_config=None, lifespan="off")
         config.load()
         make = functools.partial(protocol, config, ServerState(), {}, _loop=loop)

@@ -56,57 +56,66 @@ class OpenConnections:
             del self._open[name]
 
 
+class LimitedProtocol(H11Protocol):
+    """One connection. Beyond the limit it is closed before a byte is read."""
+
+    open_ones: OpenConnections
+    request_seconds: float
+    counted: str | None = None
+    patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Counts the connection, or ends it."""
+        address = _address(transport.get_extra_info("peername"))
+        super().connection_made(transport)
+        if self.open_ones.add(address):
+            self.counted = address
+            self.expect_request()
+        else:
+            transport.abort()
+
+    def expect_request(self) -> None:
+        """Closes the connection, unless a request has come in full by then."""
+        self.stop_waiting()
+        self.patience = self.loop.call_later(self.request_seconds, self.transport.abort)
+
+    def stop_waiting(self) -> None:
+        """A request is here, or the connection has ended."""
+        if self.patience is not None:
+            self.patience.cancel()
+            self.patience = None
+
+    def data_received(self, data: bytes) -> None:
+        """Reads on, and stops waiting when the request is whole."""
+        super().data_received(data)
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self.stop_waiting()
+
+    def on_response_complete(self) -> None:
+        """Waits for the next request."""
+        self.expect_request()
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Counts the connection no longer."""
+        self.stop_waiting()
+        if self.counted is not None:
+            self.open_ones.remove(self.counted)
+            self.counted = None
+        super().connection_lost(exc)
+
+
 def limited_protocol(
-    open_ones: OpenConnections, *, request_seconds: float = REQUEST_SECONDS
+    connections: OpenConnections, *, seconds: float = REQUEST_SECONDS
 ) -> type[H11Protocol]:
     """HTTP as uvicorn speaks it, for as many connections of an address as are allowed, each of
     which has that many seconds for a request."""
 
-    class LimitedProtocol(H11Protocol):
-        """One connection. Beyond the limit it is closed before a byte is read."""
+    class Protocol(LimitedProtocol):
+        open_ones = connections
+        request_seconds = seconds
 
-        counted: str | None = None
-        patience: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            address = _address(transport.get_extra_info("peername"))
-            super().connection_made(transport)
-            if open_ones.add(address):
-                self.counted = address
-                self.expect_request()
-            else:
-                transport.abort()
-
-        def expect_request(self) -> None:
-            """Closes the connection, unless a request has come in full by then."""
-            self.stop_waiting()
-            self.patience = self.loop.call_later(request_seconds, self.transport.abort)
-
-        def stop_waiting(self) -> None:
-            if self.patience is not None:
-                self.patience.cancel()
-                self.patience = None
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if (
-                self.conn.their_state is not h11.IDLE
-                and self.conn.their_state is not h11.SEND_BODY
-            ):
-                self.stop_waiting()
-
-        def on_response_complete(self) -> None:
-            self.expect_request()
-            super().on_response_complete()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self.stop_waiting()
-            if self.counted is not None:
-                open_ones.remove(self.counted)
-                self.counted = None
-            super().connection_lost(exc)
-
-    return LimitedProtocol
+    return Protocol
 
 
 def _address(peer: Any) -> str:

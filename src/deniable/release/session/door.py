@@ -1,6 +1,6 @@
 """A policy, an engine and a ledger: the one door from data to released numbers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -53,6 +53,13 @@ class Door:
     the answer is handed over. `asking` and `profile` make plans for it; `Session` is this class
     with the ways to ask.
     """
+
+    # Here an outcome is told when it is known. A server waits for a slot, and then writes an
+    # answer and a failure at the same moment.
+    _wait_for_slot: Callable[..., None] = staticmethod(lambda: None)
+    # Here SQL over released rows runs in this process. A server answers it as a whole, because
+    # it signs the rows.
+    _answer_elsewhere: Callable[..., Any] = staticmethod(lambda *_, **__: None)
 
     def __init__(
         self,
@@ -267,15 +274,6 @@ class Door:
         self._wait_for_slot()
         self._ledger.fail(entry, reference)
         return failure
-
-    def _answer_elsewhere(self, asked: Any, *, fresh: bool, question_id: str | None) -> Any:
-        """None: SQL over released rows runs here. A server answers such a question as a whole,
-        because it signs the rows."""
-        return None
-
-    def _wait_for_slot(self) -> None:
-        """Nothing: here an outcome is told when it is known. A server waits, and then writes an
-        answer and a failure at the same moment."""
 
     def _settle(self, entry: Entry, plan: Plan, answer: Answer) -> Release:
         """Certifies an answer, settles its charge and hands it over; the ledger keeps both."""

@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from deniable.app.cli.commands.demo import BUDGET, VISITS
 from deniable.app.cli.commands.survey import DRAFT
+from deniable.app.cli.story.hospital_questions import BUDGET, VISITS
 
 if TYPE_CHECKING:
     from deniable.app.server.questions.opened_server import ServerSettings

@@ -18,8 +18,8 @@ from deniable.app.server.console.page_routes import PageRoute
 from deniable.app.web.console.answer_tables import round_to, show_answer
 from deniable.errors import DeniableError
 from deniable.infer.calculator import OPERATIONS, calculate, number_columns
+from deniable.infer.groups.readings import groups_of
 from deniable.infer.inferred import Inferred
-from deniable.infer.readings import groups_of
 from deniable.release.session.release import Release
 
 CALCULATOR = "/console/{policy}/calculator"

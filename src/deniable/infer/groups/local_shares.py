@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.infer.group_means import Key
+from deniable.infer.groups.group_means import Key
 from deniable.mechanisms import RandomizedResponse
 from deniable.mechanisms.local.estimate import Estimate
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from deniable.infer.group_means import GroupMeans, NoisePart, Variances
-from deniable.infer.mean_intervals import (
+from deniable.infer.groups.group_means import GroupMeans, NoisePart, Variances
+from deniable.infer.groups.mean_intervals import (
     combine_ends,
     covers,
     noise_ends,

@@ -6,7 +6,7 @@ import pytest
 import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
-from deniable.infer.local_shares import read_local
+from deniable.infer.groups.local_shares import read_local
 from tests.infer.simulated import at_most
 
 COINS = dp.RandomizedResponse(odds=3)

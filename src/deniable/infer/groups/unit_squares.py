@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.infer.group_means import UnitMoments
+from deniable.infer.groups.group_means import UnitMoments
 from deniable.query.margins.linear_forms import LinearForm, RatioForm, form
 from deniable.query.margins.margins import noise_of_features
 from deniable.query.plan.plan import Feature, Output, Plan, walk

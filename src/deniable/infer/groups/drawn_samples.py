@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
-from deniable.infer.group_means import GroupMeans, Key, find_group
-from deniable.infer.unit_squares import rows_of_unit
+from deniable.infer.groups.group_means import GroupMeans, Key, find_group
+from deniable.infer.groups.unit_squares import rows_of_unit
 from deniable.policy.sample import Sample
 from deniable.query.plan.plan import KeyColumn, Plan
 from deniable.release.session.release import Release

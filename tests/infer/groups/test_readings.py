@@ -8,8 +8,8 @@ import pytest
 import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
-from deniable.infer.group_means import GroupMeans
-from deniable.infer.readings import GroupAmounts, group_columns, read
+from deniable.infer.groups.group_means import GroupMeans
+from deniable.infer.groups.readings import GroupAmounts, group_columns, read
 
 ROWS = pa.table(
     {

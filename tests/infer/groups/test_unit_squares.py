@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable.infer.mean_intervals import covers
-from deniable.infer.readings import read
-from deniable.infer.unit_squares import numbers, rows_of_unit
+from deniable.infer.groups.mean_intervals import covers
+from deniable.infer.groups.readings import read
+from deniable.infer.groups.unit_squares import numbers, rows_of_unit
 from tests.infer.simulated import at_most, equal_rows, released_clusters, true_mean
 
 LEVEL = Fraction(19, 20)
@@ -60,7 +60,7 @@ def test_ten_equal_rows_taken_for_ten_persons_are_covered_half_of_the_time(size)
 
 
 def test_moments_make_intervals_shorter_if_rows_of_a_person_differ():
-    from deniable.infer.mean_intervals import population_ends
+    from deniable.infer.groups.mean_intervals import population_ends
 
     kinds = [(0.25, 1, 4), (0.5, 2, 4), (0.25, 3, 4)]
     widths = []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deniable.errors import InvalidParameter
-from deniable.infer.group_means import Variances, find_group
+from deniable.infer.groups.group_means import Variances, find_group
 from deniable.mechanisms import Laplace
 from tests.infer.simulated import laplace, released_shares
 

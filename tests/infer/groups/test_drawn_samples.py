@@ -3,7 +3,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidParameter
-from deniable.infer.drawn_samples import Drawn, draw_of, key_columns
+from deniable.infer.groups.drawn_samples import Drawn, draw_of, key_columns
 
 ROWS = pa.table({"id": range(400), "ward": ["A", "B"] * 200, "sick": [1, 0] * 200})
 

@@ -27,8 +27,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.infer.group_means import GroupMeans
-from deniable.infer.local_shares import LocalShares
+from deniable.infer.groups.group_means import GroupMeans
+from deniable.infer.groups.local_shares import LocalShares
 from deniable.query.margins import ratios
 from deniable.query.margins.linear_forms import LinearForm, RatioForm
 
@@ -44,7 +44,7 @@ _UNKNOWN = Fraction(1, 50)  # of 1 - confidence: for the number of rows, and for
 def population_ends(means: GroupMeans | LocalShares, confidence: Fraction) -> Ends:
     """Ends that cover the population's means, noise and sampling together.
 
-    >>> from deniable.infer.group_means import NoisePart
+    >>> from deniable.infer.groups.group_means import NoisePart
     >>> from deniable.mechanisms import Laplace
     >>> noise = Laplace(epsilon=1).noise()
     >>> parts = (NoisePart(noise, Fraction(1), Fraction(1)), NoisePart(noise, 0, Fraction(1)))

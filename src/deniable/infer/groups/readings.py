@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.infer.group_means import GroupMeans, Key, NoisePart, Variances
-from deniable.infer.local_shares import LocalShares, read_local
-from deniable.infer.unit_squares import UnitSquares, numbers, read_squares
+from deniable.infer.groups.group_means import GroupMeans, Key, NoisePart, Variances
+from deniable.infer.groups.local_shares import LocalShares, read_local
+from deniable.infer.groups.unit_squares import UnitSquares, numbers, read_squares
 from deniable.mechanisms.noise.additive import Noise
 from deniable.query.margins.chosen_rows import chooses_rows
 from deniable.query.margins.formula_parts import spread_inside

@@ -1,0 +1,1 @@
+"""What a release says about groups: means, sums and their noise, samples, unit moments."""
