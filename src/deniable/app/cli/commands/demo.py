@@ -52,15 +52,17 @@ def draw_picture(answer: dp.Release, picture: Path) -> str:
 
 def tell_protection(console: "Console", session: dp.Session) -> None:
     """What everything together has revealed about a patient, and where to go on."""
+    from deniable.app.cli.story.copy_and_model import MODEL_PRICE
     from deniable.app.cli.story.hospital_questions import BUDGET
     from deniable.exact.text_formats import factor_up
     from deniable.privacy.losses.hypothesis_testing import odds_factor
 
-    spent = dp.PureLoss(BUDGET - session.remaining.epsilon)
+    # The model was trained on arrays, so the session's ledger does not know of it.
+    spent = dp.PureLoss(BUDGET - session.remaining.epsilon + MODEL_PRICE)
     console.print(
-        "\n[bold]What was protected[/bold]\nEach patient, with all visits: the answers and the "
-        f"copy together cost epsilon {spent.epsilon():g} and multiply anyone's odds about them "
-        f"by at most {factor_up(odds_factor(spent))}, except with a probability below one in a "
-        f"million. What such odds mean: [bold]deniable odds {spent.epsilon():g}[/bold]\n"
+        "\n[bold]What was protected[/bold]\nEach patient, with all visits: the answers, the "
+        f"copy and the model together cost epsilon {spent.epsilon():g} and multiply anyone's "
+        f"odds about them by at most {factor_up(odds_factor(spent))}, except with a probability "
+        f"below one in a million. What such odds mean: [bold]deniable odds {spent.epsilon():g}[/bold]\n"
         "The same hospital in a browser: [bold]deniable serve --demo[/bold]\n",
     )
