@@ -19,7 +19,6 @@ Units, analysts and tables may have budgets of their own, with the same keys:
 
     [budget]
     epsilon = 3
-    delta = 1e-6
     filters = ["pure", "zcdp", "gdp"]
     schedule = { start = 2026-01-01, every = 30, epsilon = 0.5, times = 12 }
 

@@ -62,7 +62,8 @@ def tell_protection(console: "Console", session: dp.Session) -> None:
     console.print(
         "\n[bold]What was protected[/bold]\nEach patient, with all visits: the answers, the "
         f"copy and the model together cost epsilon {spent.epsilon():g} and multiply anyone's "
-        f"odds about them by at most {factor_up(odds_factor(spent))}, except with a probability "
-        f"below one in a million. What such odds mean: [bold]deniable odds {spent.epsilon():g}[/bold]\n"
+        f"odds about them by at most {factor_up(odds_factor(spent))}, except with a "
+        "probability below one in a million. What such odds mean: "
+        f"[bold]deniable odds {spent.epsilon():g}[/bold]\n"
         "The same hospital in a browser: [bold]deniable serve --demo[/bold]\n",
     )

@@ -52,7 +52,8 @@ def train_model(console: "Console", session: dp.Session, path: str) -> None:
     told = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
     console.print(
         f"From age and ward, trained on one visit of {TRAINED:,} patients at epsilon "
-        f"{MODEL_PRICE}. Right on {TESTED:,} others: {told}; always guessing the more frequent class {guess:.1%}."
+        f"{MODEL_PRICE}. Right on {TESTED:,} others: {told}; always guessing the more "
+        f"frequent class {guess:.1%}."
     )
 
 
