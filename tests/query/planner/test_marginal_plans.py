@@ -161,7 +161,7 @@ def test_the_kernel_refuses_scales_beyond_64_bits():
     with session() as opened:
         _, noisy = far_plans(opened)
         wide = replace(noisy.distances, scale=2**62)
-        with pytest.raises(PlanRefused, match="whole scales"):
+        with pytest.raises(PlanRefused, match="a scale is not"):
             opened.describe_check(replace(noisy, distances=wide))
 
 
