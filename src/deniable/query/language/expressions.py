@@ -85,8 +85,16 @@ def size(expression: "Part", _cache: dict[int, int] | None = None) -> int:
         elif not isinstance(expression, ColumnRef | Literal):
             parts = expression.parts
         times = repeats(expression.name) if isinstance(expression, Call) else 1
-        cache[id(expression)] = 1 + times * sum(size(part, cache) for part in parts)
+        cache[id(expression)] = 1 + sum(
+            (1 if _in_chain(part, expression) else times) * size(part, cache) for part in parts
+        )
     return cache[id(expression)]
+
+
+def _in_chain(part: "Part", whole: "Part") -> bool:
+    """Whether both put texts together as one list, so the inner one is not repeated."""
+    both = isinstance(part, Call) and isinstance(whole, Call)
+    return both and part.name == whole.name and part.name in ("joined", "concat")
 
 
 def replace_columns(

@@ -37,6 +37,7 @@ from deniable.query.relations.sql_nodes import (
     one_sign,
     try_cast,
 )
+from deniable.query.relations.text_functions import check_number_joined
 from deniable.query.relations.value_ranges import ValueRange
 
 _TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
@@ -194,6 +195,7 @@ class Scope:
             check_replaced(call)
         if call.name in JOINING:
             check_joined(call, list(map(self.is_integer, call.arguments)), ranges)
+            check_number_joined(len(flatten(call)))
         if call.name == "cast text" and ranges[0].kind == "date":
             # DuckDB 2.0 fails on timestamps out of range, which a row could hold.
             raise InvalidQuery(

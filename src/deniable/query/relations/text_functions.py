@@ -88,11 +88,15 @@ def _split_function() -> Function:
     return Function(3, 3, ("text", "text", "number"), value_range, sql)
 
 
+def check_number_joined(parts: int) -> None:
+    """Refuses to put too many texts together."""
+    if parts > _MOST_JOINED:
+        raise InvalidQuery(f"At most {_MOST_JOINED} texts can be put together in rows.")
+
+
 def join_texts(parts: list[Sql], *, skip_nulls: bool) -> Sql:
     """Texts put together: CONCAT skips those that are NULL, a || b is NULL then. A part is
     written twice, so a chain must come here as one list."""
-    if len(parts) > _MOST_JOINED:
-        raise InvalidQuery(f"At most {_MOST_JOINED} texts can be put together in rows.")
     if skip_nulls:
         parts = [_call("COALESCE", part, exp.Literal.string("")) for part in parts]
     length: Sql = _call("LENGTH", parts[0].copy())
