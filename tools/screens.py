@@ -16,6 +16,7 @@ PARTS = {
     "console": "tools.console_screens",
     "figures": "tools.picture_screens",
     "pages": "tools.page_screens",
+    "site": "tools.pages.screens",
 }
 
 

@@ -41,7 +41,8 @@ def targets():
         script = re.search(r"-m ([\w.]+)|(\S+\.py)|^(?!python)(\w+)", command)
         module, path, program = script.groups()
         if module:
-            entry = {"pytest": "conftest"}.get(module, f"{module}.__main__")
+            own = {"pytest": "conftest", "tools.screens": "tools.screens"}
+            entry = own.get(module, f"{module}.__main__")
         else:
             entry = path or PROJECT["scripts"].get(program, program).partition(":")[0]
         yield target, extra, entry

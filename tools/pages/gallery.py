@@ -21,6 +21,8 @@ CAPTIONS = {
     "growth": "How epsilon grows with the number of releases, at delta 1e-6.",
     "quantiles": "The errors of private quantiles, by the number of quantiles asked at once.",
     "density": "A private density beside the true one.",
+    "intervals": "Shares of five wards in a population: noise is thick, all errors are thin.",
+    "differences": "Differences between wards: grey ones may be nothing but noise and chance.",
     "price-count": "The error of a private count over epsilon, and the least possible one.",
     "price-proportion": "The error of a proportion: from sampling, and from privacy.",
     "price-survey": "How many people a survey with coins needs.",

@@ -65,6 +65,11 @@ MEANINGS = {
     "table.source": "A file, several (`*.parquet`), or an address: "
     "[engines](../how-to/engines.md).",
     "table.unit": "The column that says whose row it is. Without it each row is a unit.",
+    "table.unit_column": "The column of the unit, if this table calls it something else.",
+    "table.unit_path": "The way to a table that has the unit's column, by keys: "
+    '`"order_id -> orders.order_id"`.',
+    "table.unique": "Columns that each identify one row, to which paths may lead. Doubled keys "
+    "are refused when the data is opened.",
     "table.neighbors": "Whether a unit's rows may vanish, or change into others.",
     "table.max_groups_per_unit": "In how many groups of an answer one unit counts.",
     "table.max_rows_per_unit_per_group": "With how many rows it counts in each of them.",
@@ -75,6 +80,8 @@ MEANINGS = {
     "table.epsilon": "A budget of this table alone, within the one above.",
     "table.delta": "Its delta.",
     "table.version": "Your label of the data. The same question on the same version is free.",
+    "table.sample": "How the rows were drawn from a population, such as `{ fraction = 0.1 }`: "
+    "[beyond these rows](../how-to/beyond-these-rows.md).",
     "table.columns": "What is public about columns, by name: [below](#tablesnamecolumnsname).",
     "column.kind": "How values are read, where the source's type does not decide.",
     "column.bounds": "The least and the greatest value; others are clipped to them.",

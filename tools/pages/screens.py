@@ -1,16 +1,17 @@
 """The site as people see it, on a phone and on a desk: `python -m tools.pages.screens`.
 
-It needs the site in build/site (`make docs`).
+The site is built first, in build/site, as by `make docs`.
 """
 
 from pathlib import Path
 from typing import Any
 
 from tools.browser import OPTIONS
+from tools.pages.__main__ import SITE
+from tools.pages.__main__ import main as build
 from tools.pages.assembly import ROOT
 from tools.system import find
 
-SITE = ROOT / "build" / "site"
 WIDTHS = (320, 1280)
 PAGES = [
     *("index", "tutorials/first-table", "how-to/choose-epsilon", "how-to/move-here"),
@@ -23,6 +24,8 @@ def write(folder: Path) -> None:
     """Writes the screens of one page of each kind."""
     from playwright.sync_api import sync_playwright
 
+    if build([]) != 0:
+        raise SystemExit("The site could not be built.")
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find("chromium"), args=OPTIONS)

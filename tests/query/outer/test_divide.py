@@ -38,6 +38,14 @@ def test_one_name_for_two_sub_queries_is_refused():
         divide(text, ask)
 
 
+def test_long_chains_of_names_are_refused_before_they_are_planned():
+    chain = ", ".join(f"a{i} AS (SELECT n FROM a{i - 1})" for i in range(1, 51))
+    asked = []
+    with pytest.raises(InvalidQuery, match="at most 50 sub-queries"):
+        divide(f"WITH a0 AS ({GROUPS}), {chain} SELECT SUM(n) FROM a50", asked.append)
+    assert not asked
+
+
 def test_what_is_not_used_is_not_asked():
     text = f"WITH g AS ({GROUPS}), h AS (SELECT COUNT(*) FROM bills) SELECT MAX(n) FROM g"
     assert list(divide(text, ask).inner.values()) == [GROUPS]

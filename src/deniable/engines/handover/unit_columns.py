@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from deniable.errors import InvalidPolicy
 from deniable.policy import Policy, Table
-from deniable.policy.column import is_integer_type, kind_of_type
+from deniable.policy.column import fits_64_bits, kind_of_type
 from deniable.policy.unit_paths import path_tables
 from deniable.query.plan.quoting import quote_name
 
@@ -87,11 +87,12 @@ def _unit_type(table: Table, schemas: Mapping[str, Mapping[str, str]], policy: P
         _type_of(table, table.path.column, "unit_path", schemas),
         _type_of(target, table.path.key, "unique", schemas),
     )
-    if not (all(map(is_integer_type, types)) or all(type_ == "VARCHAR" for type_ in types)):
+    # Wider integers of different types are compared as doubles, or by a cast that may fail.
+    if not (all(map(fits_64_bits, types)) or all(type_ == "VARCHAR" for type_ in types)):
         raise InvalidPolicy(
             f"Table {table.name!r}: {table.path.column} has the type {types[0]}, and "
-            f"{target.name}.{table.path.key} has the type {types[1]}. Both must be integers, "
-            "or both text: otherwise two keys could be taken for one.",
+            f"{target.name}.{table.path.key} has the type {types[1]}. Both must be integers "
+            "of at most 64 bits, or both text: otherwise two keys could be taken for one.",
             where=("tables", table.name, "unit_path"),
         )
     return _type_of(target, str(target.unit), "unit", schemas)

@@ -93,8 +93,9 @@ def size(expression: "Part", _cache: dict[int, int] | None = None) -> int:
 
 def _in_chain(part: "Part", whole: "Part") -> bool:
     """Whether both put texts together as one list, so the inner one is not repeated."""
-    both = isinstance(part, Call) and isinstance(whole, Call)
-    return both and part.name == whole.name and part.name in ("joined", "concat")
+    if not (isinstance(part, Call) and isinstance(whole, Call)):
+        return False
+    return part.name == whole.name and part.name in ("joined", "concat")
 
 
 def replace_columns(

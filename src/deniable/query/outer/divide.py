@@ -29,6 +29,7 @@ _OUTER_PARTS = (
     exp.Pivot,
     exp.SetOperation,
 )
+_MOST_NAMED = 50
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
 
 
@@ -109,6 +110,8 @@ class _Divider:
             if clause.args.get("recursive"):
                 raise InvalidQuery("WITH RECURSIVE is not supported. Use WITH.")
             scope = _Scope((*scope.ctes, *clause.expressions))
+            if len(scope.ctes) > _MOST_NAMED:  # each is planned with all those before it
+                raise InvalidQuery(f"WITH may name at most {_MOST_NAMED} sub-queries.")
             node.set("with_", None)
         if not isinstance(node, exp.Select):
             return self.rewrite(node, scope, None)

@@ -375,7 +375,7 @@ def _read_window(
         for at, known in enumerate(plain.values()):
             if known == expression:
                 return at
-        plain[f"(sorted {len(plain)})"] = expression
+        plain[hidden_name(f"sorted {len(plain)}", plain)] = expression
         return len(plain) - 1
 
     further = tuple(place(key) for key in keys if key != view.unit)

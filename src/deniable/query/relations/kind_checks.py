@@ -110,7 +110,9 @@ def not_in_rows(call: Call) -> str:
             "ROW_NUMBER() OVER (PARTITION BY patient ORDER BY day) AS n FROM visits) WHERE n = "
             "1, or use a sub-query with GROUP BY the privacy unit."
         )
-    return f"{call} is not supported in rows. docs/sql.md lists the functions of rows."
+    return (
+        f"{call} is not supported in rows. docs/reference/sql.md lists the functions of rows."
+    )
 
 
 def not_a_number(argument: Expression, kind: str | None) -> str:

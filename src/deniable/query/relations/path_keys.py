@@ -6,6 +6,7 @@ So such a join may say, too, that the units are equal: that changes no row of it
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from deniable.policy import Column
 from deniable.query.language.expressions import walk
 from deniable.query.language.syntax_tree import Call, ColumnRef, Expression
 from deniable.query.relations.views import RelationView
@@ -43,8 +44,18 @@ class JoinKeys:
     def meets_one_row(self, conditions: Iterable[Expression]) -> bool:
         """Whether one side is a table in which a key that is compared is declared unique. Then
         the join has no more rows than the other side."""
-        whole = {side.scope.table.name.lower() for side in self.sides if not side.scope.source}
-        return any(key.rpartition(".")[0] in whole for key in self.equated(conditions))
+        whole = {
+            f"{table.name}.{name}".lower()
+            for table in (side.scope.table for side in self.sides if not side.scope.source)
+            for name, column in table.columns.items()
+            if _is_compared_as_stored(column)
+        }
+        return any(key in whole for key in self.equated(conditions))
+
+
+def _is_compared_as_stored(column: Column) -> bool:
+    """Whether different stored values are different in a join: none is clipped or rounded."""
+    return column.kind == "text" or (column.narrow and column.bounds is None)
 
 
 def _keys(view: RelationView, names: list[str]) -> dict[str, str]:

@@ -25,7 +25,10 @@ def ask_released(text: str, releases: Mapping[str, Release]) -> tuple[Answer, tu
     >>> answer.table.column_names
     ['n', 'n_margin']
     """
-    asked = read_released_sql(text, releases.keys())
+    try:
+        asked = read_released_sql(text, releases.keys())
+    except RecursionError:
+        raise InvalidQuery("This SQL is nested too deeply. Write it in fewer steps.") from None
     tables = {name: part.to_arrow().select(part.columns) for name, part in releases.items()}
     try:
         made = shown_table(ROWS_PROCESS.query(tables, asked.outer))

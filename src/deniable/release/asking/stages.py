@@ -163,6 +163,8 @@ def plans_of_question(
     except InvalidQuery as refusal:
         if not isinstance(question, str):
             raise
+        from deniable.release.asking.two_stages import StagedPlan
+
         found = _plan_parts(session, question, options, refusal)
         return found.plans if isinstance(found, StagedPlan) else found.distinct
 

@@ -50,7 +50,7 @@ def test_the_kind_is_that_of_plot(data, name):
     chart = draw_answer(release.plan, release.answer)
     figure = release.plot()
     assert chart.kind == kind_of(figure)
-    if chart.kind == "bars":
+    if chart.kind == "bars" and name != "bins":  # bins have a scale there, and names here
         drawn = [label.get_text() for label in figure.axes[0].get_yticklabels()]
         assert [mark.label for mark in chart.marks] == drawn
     if chart.kind == "line":

@@ -38,7 +38,7 @@ def demo(
             tell_protection(console, session)
 
 
-def draw_picture(answer: dp.Release, picture: Path) -> str:
+def draw_picture(answer: "dp.Release", picture: Path) -> str:
     """Draws an answer; says where the picture is, or what is missing to draw it."""
     try:
         from deniable.figures.canvas import save
@@ -50,7 +50,7 @@ def draw_picture(answer: dp.Release, picture: Path) -> str:
     return f"\nThe mean cost of each ward, with margins, is drawn in {save(figure, picture)}"
 
 
-def tell_protection(console: "Console", session: dp.Session) -> None:
+def tell_protection(console: "Console", session: "dp.Session") -> None:
     """What everything together has revealed about a patient, and where to go on."""
     from deniable.app.cli.story.copy_and_model import MODEL_PRICE
     from deniable.app.cli.story.hospital_questions import BUDGET

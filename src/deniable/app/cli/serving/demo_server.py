@@ -91,7 +91,7 @@ def make_demo(visits: int = VISITS) -> Iterator[DemoServer]:
         settings = ServerSettings(
             (_write_hospital(folder / "hospital", visits),),
             folder / "server.sqlite",
-            slot=0.5,
+            slot=2.0,
             surveys=folder / "surveys",
         )
         _begin_survey(folder / "surveys")

@@ -61,10 +61,15 @@ class AnswerPages:
 
     async def ask_released(self, request: Request, policy: str, name: str) -> Response:
         """SQL over the released rows. It spends nothing and reads no private row."""
-        served, _ = self._console.enter(request, policy)
+        served, person = self._console.enter(request, policy)
         text = (await read_form(request)).get("over", "").replace("\r\n", "\n")
         kept = await find_answer(self._console, request, served, name)
-        return await run_in_threadpool(self._page, request, policy, kept, text)
+
+        def compute() -> Response:  # it keeps a processor busy: one of a person at a time
+            with self._console.server.admission.turns.of(person.name):
+                return self._page(request, policy, kept, text)
+
+        return await run_in_threadpool(compute)
 
     async def show_notebook(self, request: Request, policy: str, name: str) -> Response:
         """The answer as a notebook."""

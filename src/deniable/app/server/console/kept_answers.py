@@ -23,6 +23,7 @@ from deniable.release.session.release import Release
 _WAITS = 3.0  # seconds that a page may wait for an answer whose slot has ended
 _LOOK = 0.02
 WAITING, FAILED, REFUSED, ANSWERED = "waiting", "failed", "refused", "answered"
+IN_PARTS = "answered in parts"  # SQL over several private answers: not shown on these pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,11 @@ class AskedAnswer:
         outcome = self.job.outcome or {}
         if self.state == FAILED:
             return f"The question failed (reference {outcome['reference']}). Its charge stays."
+        if self.state == IN_PARTS:
+            return (
+                "This is SQL over private answers. Read it in Python with dp.connect(...), "
+                f"or at /v1/{self.job.policy}/releases/{self.job.id}.json."
+            )
         return str(outcome.get("message", ""))
 
 
@@ -65,6 +71,8 @@ def read_kept(job: Job) -> AskedAnswer:
     kind = job.outcome["kind"]
     if kind in (FAILED, REFUSED):
         return AskedAnswer(job, kind)
+    if kind == "outer":
+        return AskedAnswer(job, IN_PARTS)
     answer, certificate = read_release(last_receipt(job.outcome))
     plan = canonical.from_json(dict(certificate.plan))
     nothing = Remaining(Fraction(0), Fraction(0))  # what is left now is another matter
@@ -79,9 +87,10 @@ def read_kept(job: Job) -> AskedAnswer:
 
 
 def is_theirs(served: ServedPolicy, person: Person, kept: AskedAnswer) -> bool:
-    """Whether all tables of an answer are there for a person."""
+    """Whether all tables of an answer are there for a person. What has no answer to look at is
+    there for its asker, and for those who may read every table."""
     if kept.release is None:
-        return True
+        return kept.job.person == person.name or person.tables is None
     plan = kept.release.plan
     return person.may_read(served.name, (*plan.tables, *plan.public))
 

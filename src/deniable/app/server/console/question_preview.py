@@ -9,6 +9,7 @@ from deniable.app.server.questions.admission import check_request
 from deniable.app.server.questions.question_requests import read_request
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.app.web.console.console_templates import amount_text
+from deniable.errors import Unsupported
 from deniable.exact.text_formats import percent
 from deniable.ledger.ledger import format_down
 from deniable.ledger.remaining import describe_how_many
@@ -54,7 +55,12 @@ class QuestionPreview:
 
 def preview_question(served: ServedPolicy, person: Person, form: AskedForm) -> QuestionPreview:
     """The preview of a form; an error of ours for a question that cannot be asked."""
-    (plan,) = check_request(served, person, read_request(form.body()))
+    plan, *others = check_request(served, person, read_request(form.body()))
+    if others:
+        raise Unsupported(
+            "This question has several private parts, and these pages ask one at a time. Ask "
+            "for the parts and compute with the answers, or ask in Python with dp.connect(...)."
+        )
     session = served.session_for(person.name)
     left = session.ledger.remaining_for(person.name, tables=plan.tables)
     count = session.ledger.how_many(plan, person.name)
