@@ -2,18 +2,32 @@
 
 import os
 import random
+import secrets
 import signal
 import threading
 from collections import Counter
 from contextlib import ExitStack, suppress
 from fractions import Fraction
 
+import psycopg
 import pytest
 
 import deniable as dp
 from tests.app.server.questions.asking import COUNT, write_hospital
 from tests.app.server.questions.commands import caller, children_of, serve
-from tools.postgresql import empty_place, mortal
+from tools.postgresql import address, empty_place, mortal
+
+
+@pytest.fixture
+def ledger_place(server_postgresql):
+    """A schema of a database of its own: surveys refuse the database of a ledger."""
+    name = f"ledger_{secrets.token_hex(8)}"
+    with psycopg.connect(address(server_postgresql), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    there = address(server_postgresql).replace("/postgres?", f"/{name}?")
+    with psycopg.connect(there, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA ledger")
+    return f"{there}#ledger"
 
 
 @pytest.fixture(
@@ -23,8 +37,7 @@ def ledger(request):
     """Lines of a policy that name its ledger."""
     if request.param == "sqlite":
         return ""
-    place = empty_place(request.getfixturevalue("server_postgresql"))
-    return f'[ledger]\nstore = "{place}"'
+    return f'[ledger]\nstore = "{request.getfixturevalue("ledger_place")}"'
 
 
 def ask_until_taken(calls, told):
