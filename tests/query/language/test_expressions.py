@@ -22,10 +22,19 @@ def test_no_function_names_an_argument_more_often_than_counted(name):
 def test_functions_that_repeat_their_argument_do_not_nest_without_end(name):
     made = ColumnRef("x")
     for _ in range(20):
-        made = Call(name, (made,))
+        made = Call(name, (Call("lower", (made,)),))  # between, as a chain of || is one list
     assert size(made) > 2**20
     with pytest.raises(InvalidQuery, match="repeats parts of itself"):
         check_sizes([made])
+
+
+@pytest.mark.parametrize("name", ["joined", "concat"])
+def test_a_chain_of_texts_repeats_each_of_them_once(name):
+    made = ColumnRef("x")
+    for _ in range(100):
+        made = Call(name, (made, ColumnRef("y")))
+    assert size(made) == 100 + 2 * 101
+    check_sizes([made])
 
 
 def test_a_sub_query_counts_with_all_that_is_in_it():
