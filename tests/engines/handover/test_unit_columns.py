@@ -146,6 +146,9 @@ def test_schemas_show_the_unit_without_reading_rows():
     [
         ({"orders": {"id": "BIGINT", "buyer": "BIGINT", "customer": "BIGINT"}}, "elsewhere"),
         ({"orders": {"id": "VARCHAR", "buyer": "BIGINT"}}, "Both must be integers"),
+        ({"orders": {"id": "HUGEINT", "buyer": "BIGINT"}}, "at most 64 bits"),
+        ({"orders": {"id": "UHUGEINT", "buyer": "BIGINT"}}, "at most 64 bits"),
+        ({"orders": {"id": "DECIMAL(38,0)", "buyer": "BIGINT"}}, "at most 64 bits"),
         ({"orders": {"id": "BIGINT"}}, "has no column 'buyer'"),
     ],
 )
