@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.errors import PlanRefused
-from deniable.kernel.polynomials import Joint, Limits, RowSum, bounds, joint, movement
+from deniable.kernel.polynomials import Caps, Joint, RowSum, bounds, joint, movement
 
 NUMBERS = st.integers(-9, 9)
 TERMS = st.dictionaries(
@@ -120,13 +120,13 @@ def units(boxes, groups, limits):
 @pytest.mark.parametrize(
     ("boxes", "groups", "limits", "exact"),
     [
-        ([(-1, 2)], 1, Limits(1, 3), True),
-        ([(-1, 2)], 3, Limits(2, 2, 3), False),
-        ([(-2, 3)], 2, Limits(2, 2), False),
-        ([(1, 2)], 3, Limits(3, 2, 4), False),
-        ([(0, 1), (0, 1)], 2, Limits(2, 2, 3), False),
-        ([(-1, 1), (0, 1)], 2, Limits(2, 1), False),
-        ([(-1, 1), (-1, 1)], 1, Limits(1, 2), True),
+        ([(-1, 2)], 1, Caps(1, 3), True),
+        ([(-1, 2)], 3, Caps(2, 2, 3), False),
+        ([(-2, 3)], 2, Caps(2, 2), False),
+        ([(1, 2)], 3, Caps(3, 2, 4), False),
+        ([(0, 1), (0, 1)], 2, Caps(2, 2, 3), False),
+        ([(-1, 1), (0, 1)], 2, Caps(2, 1), False),
+        ([(-1, 1), (-1, 1)], 1, Caps(1, 2), True),
     ],
 )
 def test_no_unit_moves_further_than_the_movement(boxes, groups, limits, exact):

@@ -6,6 +6,7 @@ import pytest
 import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
+from deniable.infer.groups import mean_intervals
 from deniable.infer.groups.local_shares import read_local
 from tests.infer.simulated import at_most
 
@@ -52,10 +53,10 @@ def test_differences_of_surveys_are_covered(size):
             yes = int(rng.binomial(people, float(COINS.q + (COINS.p - COINS.q) * share)))
             groups[key] = COINS, (people - yes, yes)
         parts = read_local(groups)
-        low, high = infer.mean_intervals.contrast_ends(
+        low, high = mean_intervals.contrast_ends(
             [parts.at(0), parts.at(1)],
             [1, -1],
-            infer.mean_intervals.population_ends,
+            mean_intervals.population_ends,
             Fraction(19, 20),
         )
         missed += not low <= 0.2 <= high

@@ -85,7 +85,7 @@ class UnitMoments:
         ...     (np.array([90.0]), np.array([50.0]), np.array([40.0])), (noise,) * 3
         ... )
         >>> found.most(np.array([1.0]), Fraction(1, 1000)).round()
-        array([46.])
+        array([45.])
         """
         variance, fourth, step = (np.zeros_like(r) for _ in range(3))
         found = np.zeros_like(r)

@@ -80,5 +80,5 @@ def test_the_attack_works_without_noise_only(told):
 
 
 def test_it_ends_with_what_was_protected_and_where_to_go_on(told):
-    assert "at most 7.39" in " ".join(told.split())  # e**2
+    assert "at most 20.09" in " ".join(told.split())  # e**3
     assert "deniable serve --demo" in told
