@@ -139,7 +139,7 @@ def test_an_error_is_seen_as_late_as_an_answer(open_server, hours, monkeypatch):
     hours.move(1)
     failed = people["ann"].wait(taken.json()["id"])
     assert (failed.status_code, failed.json()["type"]) == (502, "/problems/engine-failed")
-    assert "41" not in failed.text
+    assert "41 patients" not in failed.text  # a reference may hold any digits
     assert [entry["state"] for entry in views(people)[1]] == ["failed"]
     assert people["ann"].get("budget").json()["epsilon"] == "199/2"  # charged all the same
 
