@@ -67,15 +67,12 @@ def _check(
     kind: type = object,
 ) -> None:
     """Raises a TypeError if the parameters cannot take the values and named arguments."""
-    named = [p for p in parameters if p.kind is not p.VAR_KEYWORD]
-    positional = [p.name for p in named if p.kind is p.POSITIONAL_OR_KEYWORD]
-    names = [p.name for p in named]
+    positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    names = [p.name for p in parameters]
     by_place = positional[: len(values)]
     given = {*by_place, *arguments}
-    missing = [p.name for p in named if p.default is p.empty and p.name not in given]
+    missing = [p.name for p in parameters if p.default is p.empty and p.name not in given]
     unknown = [name for name in arguments if name not in names]
-    if len(named) < len(parameters):  # others are taken too, but may be a missing one misspelt
-        unknown = [name for name in unknown if did_you_mean(name, missing)]
     if unknown:
         hint = _hint(kind, unknown[0], names)
         raise TypeError(f"{call}() has no parameter `{unknown[0]}`. {hint}")

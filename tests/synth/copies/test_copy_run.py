@@ -11,7 +11,7 @@ import deniable as dp
 from deniable.errors import BudgetExhausted
 from deniable.privacy import ConcentratedLoss
 from deniable.release.certificate.verification import verify
-from deniable.synth.copies import copy_run
+from deniable.synth.copies import copy_run, early_checks, table_copy
 
 RNG = np.random.default_rng(8)
 ROWS = 3000
@@ -63,6 +63,19 @@ def test_rows_have_declared_values_only(copied):
     assert all(value is None or 0 <= value <= 500 for value in rows["gain"].to_pylist())
     assert rows["gain"].type == pa.int64()
     assert rows["smokes"].type == pa.bool_()
+
+
+def test_what_is_delivered_is_scored():
+    """Rows that are all changed on their way out have a bad scorecard."""
+
+    def change(made, cells, codes, chance):
+        return codes * 0, table_copy.draw_rows(made, cells, codes * 0, chance)
+
+    with session() as one:
+        made = copy_run.plan_copy(one, None, epsilon=8, delta=1e-6, method="mst")
+        copy = copy_run.run_copy(one, made, early_checks.check_early(one, made), deliver=change)
+    assert set(copy.rows["sex"].to_pylist()) == {"f"}
+    assert copy.scorecard.mean > 0.9
 
 
 def test_a_copy_looks_like_the_table(copied):

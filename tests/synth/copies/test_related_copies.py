@@ -1,12 +1,16 @@
 """Two tables of one unit: children belong to parents, and everything is charged and checked."""
 
+import json
+from collections import Counter
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 import deniable as dp
-from deniable.errors import BudgetExhausted, InvalidParameter
+from deniable.errors import BudgetExhausted, InvalidCertificate, InvalidParameter
+from deniable.synth.copies.copy_certificate import verify_copy
 
 CHANCE = np.random.default_rng(3)
 PEOPLE = 900
@@ -87,9 +91,40 @@ def test_children_follow_their_parents(made):
 def test_what_is_lost_is_said(made, tmp_path):
     text = str(made[0])
     assert "drawn independently of each other" in text
-    assert "neither scored nor certified" in text
+    assert "children with their parent's columns" in text
     made[0].save(tmp_path / "out")
     assert pa.parquet.read_table(tmp_path / "out" / "visits.parquet").num_rows > 0
+
+
+def test_children_are_certified_as_they_are_delivered(made, tmp_path):
+    both = made[0]
+    both.save(tmp_path)
+    for name, copy in (("patients", both.of_parents), ("visits", both.of_children)):
+        document = json.loads((tmp_path / f"{name}.json").read_text())
+        assert "rows are those" in verify_copy(document, rows=copy.rows)[-1]
+        with pytest.raises(InvalidCertificate, match="other rows"):
+            verify_copy(document, rows=copy.rows.slice(1))
+    for delivered, certified in (
+        (both.parents, both.of_parents.rows),
+        (both.children, both.of_children.rows),
+    ):
+        assert delivered == certified.select(delivered.column_names)
+    own = {row["id"]: row["sex"] for row in both.parents.to_pylist()}
+    joined = both.of_children.rows
+    assert joined["sex"].to_pylist() == [own[i] for i in joined["id"].to_pylist()]
+
+
+def test_the_scorecard_is_of_the_delivered_children(made):
+    """The error of sex and ward, computed again from the rows of the table and of the copy."""
+    copy = made[0].of_children
+    (error,) = (e for e in copy.scorecard.errors if set(e.columns) == {"sex", "ward"})
+    wards = np.where(SEX[OWNERS] == "f", "A", "B")
+    table = Counter(zip(SEX[OWNERS], wards, strict=True))
+    rows = zip(copy.rows["sex"].to_pylist(), copy.rows["ward"].to_pylist(), strict=True)
+    scale = copy.total / len(copy)
+    delivered = {cell: n * scale for cell, n in Counter(rows).items()}
+    distance = sum(abs(table[c] - delivered.get(c, 0)) for c in {*table, *delivered})
+    assert error.low <= distance / copy.total <= error.high
 
 
 def test_noise_of_the_parents_is_for_their_own_rows(made):

@@ -3,12 +3,13 @@
 This module sees noisy numbers only: the exact ones stay behind the session's door.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import sqrt
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from deniable.errors import BudgetExhausted
 from deniable.exact.rationals import decimal_text
@@ -32,7 +33,7 @@ from deniable.synth.copies.measuring import (
 )
 from deniable.synth.copies.mst_steps import Never, fit_mst
 from deniable.synth.copies.scorecard import Scorecard
-from deniable.synth.copies.table_copy import TableCopy, rows_to_arrow
+from deniable.synth.copies.table_copy import TableCopy, draw_rows
 from deniable.synth.domain.column_cells import ColumnCells
 from deniable.synth.domain.date_cells import date_cells
 from deniable.synth.domain.quantile_cuts import cells_at
@@ -40,6 +41,10 @@ from deniable.synth.fit.clique_model import CliqueModel
 from deniable.synth.fit.tree_model import total_variance
 from deniable.synth.sample.clique_rows import sample_cliques
 from deniable.synth.sample.tree_rows import Codes, count_rows, sample_rows
+
+Delivery = Callable[
+    [CopyPlan, Sequence[ColumnCells], Codes, np.random.Generator], tuple[Codes, pa.Table]
+]
 
 
 def release_copy(
@@ -62,13 +67,15 @@ def run_copy(
     made: CopyPlan,
     checked: Mapping[Places, Plan],
     progress: Callable[[float], None] | None = None,
+    deliver: Delivery | None = None,
 ) -> TableCopy:
-    """Charges a copy whose plans were checked, and makes it."""
+    """Charges a copy whose plans were checked, and makes it. `deliver` turns sampled cells into
+    the rows that are scored and handed over; by default a value is drawn for each cell."""
     keys, loss = _find_keys(session, made), ConcentratedLoss(made.rho)
     with session.reserve_run(loss, tables=made.source.tables, delta=made.delta) as run:
         measuring = Measuring(session, run, made, progress=progress, checked=dict(checked))
         measuring.releases += keys.values()
-        return _make_copy(measuring, keys)
+        return _make_copy(measuring, keys, deliver or _deliver)
 
 
 def _find_keys(session: Door, made: CopyPlan) -> dict[int, Release]:
@@ -94,7 +101,13 @@ def check_room(session: Door, epsilon: Fraction, delta: Fraction, what: str) -> 
         )
 
 
-def _make_copy(measuring: Measuring, keys: dict[int, Release]) -> TableCopy:
+def _deliver(
+    made: CopyPlan, cells: Sequence[ColumnCells], codes: Codes, chance: np.random.Generator
+) -> tuple[Codes, pa.Table]:
+    return codes, draw_rows(made, cells, codes, chance)
+
+
+def _make_copy(measuring: Measuring, keys: dict[int, Release], deliver: Delivery) -> TableCopy:
     """All steps: cuts, columns, tables; then rows, and their scorecard."""
     made, chance = measuring.made, np.random.default_rng()
     measuring.cells = [
@@ -112,9 +125,8 @@ def _make_copy(measuring: Measuring, keys: dict[int, Release]) -> TableCopy:
     codes = np.zeros((count, len(cells)), dtype=np.int64)
     codes[:, list(made.modelled)] = np.stack(columns.spread(rows, chance), axis=1)
     made.rules.fill(codes, cells)
-    scorecard = _score(measuring, codes, columns.total)
-    declared = [made.column(place) for place in range(len(cells))]
-    delivered, releases = rows_to_arrow(cells, declared, codes, chance), measuring.releases
+    codes, delivered = deliver(made, cells, codes, chance)
+    scorecard, releases = _score(measuring, codes, columns.total), measuring.releases
     ledger = measuring.session.ledger
     return TableCopy(
         made,

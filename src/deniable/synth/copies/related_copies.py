@@ -1,15 +1,14 @@
 """Copies of two tables of one unit: parents, such as patients, and their children, visits.
 
 The parents are copied with the number of their children, and the children with their parent's
-columns. Then each parent of the copy gets as many children as its number says, drawn from the
-copied children whose parent has the same cells. What is lost: how the children of one parent
-depend on each other, and everything about a unit beyond its limits. The scorecards and
-certificates are of the two copies before they are joined, and not of the joined children.
+columns. Each parent of the copy gets as many children as its number says, drawn from sampled
+children whose parent is in about the same cells (`child_rows`); these are scored and certified.
+What is lost: how the children of one parent depend on each other, and everything about a unit
+beyond its limits.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +22,22 @@ from deniable.policy import Column, Table
 from deniable.query.language.parse import parse
 from deniable.query.plan.quoting import quote_name
 from deniable.release.session.door import Door
-from deniable.synth.copies.copy_plans import CopySource
+from deniable.synth.copies.child_rows import ChildRows
+from deniable.synth.copies.copy_plans import CopyPlan, CopySource
 from deniable.synth.copies.copy_requests import plan_source
 from deniable.synth.copies.copy_run import check_room, run_copy
 from deniable.synth.copies.early_checks import check_early
-from deniable.synth.copies.table_copy import TableCopy
+from deniable.synth.copies.table_copy import TableCopy, draw_rows
 from deniable.synth.crosstabs.crosstab_plans import find_table, read_delta
+from deniable.synth.domain.column_cells import ColumnCells
+from deniable.synth.sample.tree_rows import Codes
 
 _MOST_CHILDREN = 40
 _LOST = (
     "The children of one parent were drawn independently of each other: what they have in "
-    "common beyond their parent's cells is lost. Keys are made up. The scorecards and "
-    "certificates below are of the two copies before they were joined: the children that are "
-    "delivered were drawn again for each parent, and are neither scored nor certified."
+    "common beyond their parent's cells is lost. Keys are made up. The scorecards below are of "
+    "the rows that are delivered: parents with their number of children, and children with "
+    "their parent's columns."
 )
 
 
@@ -56,12 +58,15 @@ class RelatedCopies:
         )
 
     def save(self, folder: str | Path) -> None:
-        """Writes both tables as Parquet files into a folder."""
+        """Writes both tables as Parquet files into a folder, and their certificates as JSON."""
         from pyarrow import parquet
 
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, rows in zip(self.names, (self.parents, self.children), strict=True):
             parquet.write_table(rows, str(Path(folder) / f"{name}.parquet"))
+        for name, copy in zip(self.names, (self.of_parents, self.of_children), strict=True):
+            if copy.certificate is not None:
+                copy.save(Path(folder) / f"{name}.json")
 
     def __str__(self) -> str:
         parent, child = self.names
@@ -104,8 +109,35 @@ def release_related(
         return [made.explain(session) for made in plans]
     checked = [check_early(session, made) for made in plans]
     check_room(session, 2 * price, 2 * spare, "The two copies")
-    copies = [run_copy(session, *both) for both in zip(plans, checked, strict=True)]
-    return join_copies(copies[0], copies[1], (tables[0].name, tables[1].name), count)
+    key = str(tables[0].unit)
+    parents = run_copy(session, plans[0], checked[0], deliver=_ParentRows(key))
+    own = ChildRows(parents.rows, key, count)
+    children = run_copy(session, plans[1], checked[1], deliver=own)
+    return RelatedCopies(
+        parents.rows.drop_columns([count]),
+        children.rows.select([key, *_columns(tables[1])]),
+        parents,
+        children,
+        (tables[0].name, tables[1].name),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _ParentRows:
+    """Delivers parents with made-up keys: 1, 2 and so on."""
+
+    key: str
+
+    def __call__(
+        self,
+        made: CopyPlan,
+        cells: Sequence[ColumnCells],
+        codes: Codes,
+        chance: np.random.Generator,
+    ) -> tuple[Codes, "pa.Table"]:
+        rows = draw_rows(made, cells, codes, chance)
+        keys = pa.array(range(1, len(rows) + 1), pa.int64())
+        return codes, rows.add_column(0, self.key, keys)
 
 
 def _held(given: Mapping[str, Any], source: CopySource) -> dict[str, Any]:
@@ -186,57 +218,3 @@ def replace_columns(table: Table, columns: Mapping[str, Column]) -> Table:
         row_ceiling=table.row_ceiling,
         columns=dict(columns),
     )
-
-
-def join_copies(
-    parents: TableCopy, children: TableCopy, names: tuple[str, str], count: str
-) -> RelatedCopies:
-    """Children for every parent: from the copied children with the same parent's cells; if
-    there is no such child, with the same in fewer columns, from the last one."""
-    chance = np.random.default_rng()
-    shared = [name for name in parents.rows.column_names if name != count]
-    wanted = [int(number or 0) for number in parents.rows[count].to_pylist()]
-    keys = _cells(parents, shared)
-    pools = _pools(_cells(children, shared), len(shared))
-    drawn, owners = list[int](), list[int]()
-    for owner, (key, number) in enumerate(zip(keys, wanted, strict=True)):
-        pool = next(
-            (pools[i][key[:i]] for i in range(len(key), -1, -1) if key[:i] in pools[i]), []
-        )
-        if number and pool:
-            drawn += [pool[i] for i in chance.integers(0, len(pool), number)]
-            owners += [owner + 1] * number
-    unit = str(parents.plan.table.unit)
-    made = children.rows.drop_columns(shared).take(pa.array(drawn, pa.int64()))
-    own = parents.rows.drop_columns([count])
-    return RelatedCopies(
-        own.add_column(0, unit, pa.array(range(1, len(own) + 1), pa.int64())),
-        made.add_column(0, unit, pa.array(owners, pa.int64())),
-        parents,
-        children,
-        names,
-    )
-
-
-def _cells(copy: TableCopy, names: Sequence[str]) -> list[tuple[Any, ...]]:
-    """The values of some columns of each row; numbers that were cut, in coarse steps."""
-    columns = []
-    for name in names:
-        values, column = copy.rows[name].to_pylist(), copy.plan.table.columns[name]
-        if column.kind == "number" and column.bounds is not None:
-            low, high = column.bounds
-            width = max((high - low) / 10, Fraction(1, 10**9))
-            values = [None if v is None else (Fraction(v) - low) // width for v in values]
-        columns.append([str(v)[:7] if column.kind == "date" else v for v in values])
-    return list(zip(*columns, strict=True)) if columns else [()] * len(copy)
-
-
-def _pools(
-    keys: Sequence[tuple[Any, ...]], most: int
-) -> list[dict[tuple[Any, ...], list[int]]]:
-    """The rows with the same first columns, for every number of columns."""
-    pools: list[dict[tuple[Any, ...], list[int]]] = [{} for _ in range(most + 1)]
-    for row, key in enumerate(keys):
-        for count in range(most + 1):
-            pools[count].setdefault(key[:count], []).append(row)
-    return pools

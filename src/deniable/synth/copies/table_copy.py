@@ -176,13 +176,11 @@ def check_format(path: str | Path) -> None:
         )
 
 
-def rows_to_arrow(
-    cells: Sequence[ColumnCells],
-    columns: Sequence[Column],
-    codes: Any,
-    chance: np.random.Generator,
+def draw_rows(
+    plan: CopyPlan, cells: Sequence[ColumnCells], codes: Any, chance: np.random.Generator
 ) -> "pa.Table":
     """Cells as values of their columns."""
+    columns = [plan.column(place) for place in range(len(cells))]
     arrays = {
         column.name: _to_array(column, draw_values(own, column, codes[:, place], chance))
         for place, (own, column) in enumerate(zip(cells, columns, strict=True))
