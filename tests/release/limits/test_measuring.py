@@ -74,6 +74,7 @@ def test_answers_over_the_measured_groups_quote_it(data, found):
     ],
 )
 def test_answers_about_anything_else_do_not(data, found, question):
+    assert data.sql(BY_DIAGNOSIS, epsilon=1).left_out == found.quote
     assert data.sql(question, epsilon=1).left_out == ""
 
 
