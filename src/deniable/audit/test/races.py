@@ -5,6 +5,10 @@ dropped, and the others get larger samples, with the same number of calls in eve
 (successive halving: Karnin, Koren & Somekh 2013). With k comparisons each of the last few gets
 about 1 / log(k) of the calls, instead of 1 / k. Nothing here is a test: errors only cost power,
 because what is found is tested again on fresh outputs.
+
+Floating-point noise often shows in large samples only, by which exact outputs occur. So some
+comparisons whose outputs look like it stay in the race without evidence. If there are too few
+calls for all comparisons, those of two calls in a row are left out first, then the last pairs.
 """
 
 import math
@@ -17,8 +21,11 @@ from deniable.audit.test.mechanism_calls import gather
 from deniable.audit.test.outputs import Batch, join_batches
 
 _FEWEST = 50  # outputs needed for a search
+_TRIED = 16  # outputs that show how wide they are
 _NUMBERS = 1 << 21  # numbers kept of one sample
 _FINALISTS = 4
+_FLOATING = 12  # comparisons of floats that stay at most
+_CLOSE = 1.5  # standard errors: floats with that much less evidence than the first do not stay
 _DROPPED = 4  # of four comparisons one stays in the race
 _SINGLE_WEIGHT = 3
 
@@ -28,13 +35,24 @@ Found = dict[Comparison, EventTests]
 def race(comparisons: Sequence[Comparison], calls: int) -> Found:
     """The best events of the comparisons that are left at the end; `calls` at most."""
     samples: dict[Comparison, tuple[Batch, Batch]] = {}
-    active, found = list(comparisons), {}
+    active, found = list_affordable(comparisons, calls), {}
     heats = count_heats(active, calls)
     for heat in range(heats):
         found = _look(active, calls // heats, samples)
         if heat < heats - 1 and found:
             active = keep_best(found)
     return found
+
+
+def list_affordable(comparisons: Sequence[Comparison], calls: int) -> list[Comparison]:
+    """The comparisons of which large enough samples can be drawn: all, or those of single
+    calls, or the first of these."""
+    singles = [each for each in comparisons if each.single]
+    least = _FEWEST + _TRIED
+    for choice in (list(comparisons), singles):
+        if all(_count_outputs(each, choice, calls) >= least for each in choice):
+            return choice
+    return singles[: calls // (2 * least)]
 
 
 def count_heats(comparisons: Sequence[Comparison], calls: int) -> int:
@@ -50,12 +68,25 @@ def count_heats(comparisons: Sequence[Comparison], calls: int) -> int:
 
 
 def keep_best(found: Found) -> list[Comparison]:
-    """The comparisons with most evidence, and the one with the largest epsilon."""
+    """The comparisons with most evidence, the one with the largest epsilon, and some with
+    floating-point noise."""
     kept = max(_FINALISTS, len(found) // _DROPPED)
     best = sorted(found, key=lambda each: -_evidence(found[each]))[:kept]
     singles = [each for each in found if each.single] or list(found)
     best.append(max(singles, key=lambda each: found[each].epsilon[0].value))
-    return list(dict.fromkeys(best))
+    return list(dict.fromkeys([*best, *_keep_floats(found)]))
+
+
+def _keep_floats(found: Found) -> list[Comparison]:
+    """The comparisons of floats that may be the broken one."""
+    digits = {
+        each: tests.low_digits[0].value
+        for each, tests in found.items()
+        if each.single and tests.low_digits
+    }
+    least = max(digits.values(), default=0.0) - _CLOSE
+    ranked = sorted(digits, key=lambda each: -digits[each])
+    return [each for each in ranked if digits[each] >= least][:_FLOATING]
 
 
 def _evidence(tests: EventTests) -> float:
@@ -66,17 +97,24 @@ def _weight(comparison: Comparison) -> int:
     return _SINGLE_WEIGHT if comparison.single else 1
 
 
+def _count_outputs(
+    comparison: Comparison, comparisons: Sequence[Comparison], calls: int
+) -> int:
+    """How many outputs of each input a comparison gets, if it shares calls with others."""
+    total = sum(map(_weight, comparisons))
+    return calls * _weight(comparison) // total // (2 * comparison.cost)
+
+
 def _look(
     comparisons: list[Comparison], calls: int, samples: dict[Comparison, tuple[Batch, Batch]]
 ) -> Found:
     """Draws more outputs of each comparison and searches all that were drawn in this race."""
-    total = sum(map(_weight, comparisons))
     numbers = _NUMBERS * _FINALISTS // max(len(comparisons), _FINALISTS)
     found = {}
     for comparison in comparisons:
-        count = calls * _weight(comparison) // total // (2 * comparison.cost)
-        width = next(comparison.left(min(count, 16))).width if count else 1
-        count = min(count - 16, numbers // width)
+        count = _count_outputs(comparison, comparisons, calls)
+        width = next(comparison.left(min(count, _TRIED))).width if count else 1
+        count = min(count - _TRIED, numbers // width)
         if count < _FEWEST:
             continue
         drawn = gather(comparison.left(count)), gather(comparison.right(count))
