@@ -66,7 +66,7 @@ def test_with_few_calls_single_calls_are_compared_and_then_fewer_pairs():
     assert race(listed, 100) == {}
 
 
-def tests_with(evidence, *, low_digits=None):
+def found_with(evidence, *, low_digits=None):
     """What a search found: one event with that evidence, of low digits or not."""
 
     def one(value):
@@ -80,9 +80,9 @@ def test_floating_point_noise_stays_in_the_race_without_evidence():
     """It often shows only in larger samples; until then all such pairs look alike."""
     listed, _ = comparisons_of(24)
     singles = [each for each in listed if each.single]
-    found = {each: tests_with(3.0) for each in singles}
+    found = {each: found_with(3.0) for each in singles}
     floats = singles[20:]
-    found |= {each: tests_with(-1.0, low_digits=-1.0 + i / 10) for i, each in enumerate(floats)}
+    found |= {each: found_with(-1.0, low_digits=-1.0 + i / 10) for i, each in enumerate(floats)}
     assert set(floats) <= set(keep_best(found))
-    found[floats[-1]] = tests_with(2.0, low_digits=2.0)  # now one stands out
+    found[floats[-1]] = found_with(2.0, low_digits=2.0)  # now one stands out
     assert set(keep_best(found)) & set(floats) == {floats[-1]}
