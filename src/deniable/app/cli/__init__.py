@@ -33,6 +33,7 @@ from deniable.app.cli.commands import (
 )
 from deniable.app.cli.inferring import compare
 from deniable.app.cli.learning import model_commands
+from deniable.app.cli.quick_start import collect_rarely
 from deniable.app.cli.serving import access, publish_releases, serve, user
 from deniable.app.cli.show_errors import show_errors
 from deniable.app.cli.streams import watch
@@ -145,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     degrade_output()  # before anything is charged
     try:
-        with escape_output(), warnings.catch_warnings():
+        with collect_rarely(), escape_output(), warnings.catch_warnings():
             for kind in (AnswerWarning, KeyWarning, LedgerWarning):
                 warnings.simplefilter("always", kind)
             warnings.showwarning = show_warning  # type: ignore[assignment]
