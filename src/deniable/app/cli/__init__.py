@@ -4,6 +4,7 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from typing import Annotated, Any
 
 import typer
@@ -150,12 +151,33 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for kind in (AnswerWarning, KeyWarning, LedgerWarning):
                 warnings.simplefilter("always", kind)
             warnings.showwarning = show_warning  # type: ignore[assignment]
-            status = app(words or ["--help"], prog_name="deniable", standalone_mode=False)
+            chosen = narrow(words)
+            status = chosen(words or ["--help"], prog_name="deniable", standalone_mode=False)
     except (DeniableError, typer.TyperException) as problem:
         status = report_error(problem, words)
     except typer.Abort:
         status = 130
     sys.exit(status or 0)
+
+
+def narrow(words: Sequence[str]) -> typer.Typer:
+    """The command line with only the command that the words name, or the whole one.
+
+    Typer builds every command that it knows, and that takes longer than to run one.
+
+    >>> [command.callback.__name__ for command in narrow(["sql", "--help"]).registered_commands]
+    ['sql']
+    """
+    named = [
+        command
+        for command in app.registered_commands
+        if command.callback and words[:1] == [command.name or command.callback.__name__]
+    ]
+    if len(named) != 1:
+        return app
+    narrowed = copy(app)
+    narrowed.registered_commands, narrowed.registered_groups = named, []
+    return narrowed
 
 
 def show_warning(message: Warning | str, *_: object) -> None:
