@@ -45,6 +45,11 @@ source = "visits.csv"
 [tables.visits.columns.ward]
 keys = ["A", "B"]
 """
+# Started: the policy is read, engine and ledger are open, and the question comes next.
+_END_BEFORE_QUESTION = (
+    "from deniable.release.public_session import Session; "
+    "Session.sql = lambda *_, **__: sys.exit(); "
+)
 PEERS = {"opendp.prelude": "import opendp.prelude", "diffprivlib": "import diffprivlib"}
 
 
@@ -70,7 +75,7 @@ def rows() -> Iterator[Row]:
 
 
 def _commands() -> Iterator[Row]:
-    """`deniable sql` from its start to its end: without a question, and with an answer."""
+    """`deniable sql` from its start: to its help, to the question, and to the answer."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as cache:
         Path(folder, "visits.csv").write_text("ward\n" + "A\nB\n" * 500)
         Path(folder, "deniable.toml").write_text(_POLICY)
@@ -78,8 +83,11 @@ def _commands() -> Iterator[Row]:
         runs = {
             LIBRARIES: lambda: _processor_time(["-c", f"import {LIBRARIES}"], folder, cache),
             "deniable sql --help": lambda: _run("--help", folder=folder, cache=cache),
+            "deniable sql, started": lambda: _run(
+                *_ask(next(prices)), folder=folder, cache=cache, before=_END_BEFORE_QUESTION
+            ),
             "deniable sql, answered": lambda: _run(
-                _QUESTION, "--epsilon", f"0.{next(prices):04}", folder=folder, cache=cache
+                *_ask(next(prices)), folder=folder, cache=cache
             ),
         }
         for run in runs.values():
@@ -92,8 +100,13 @@ def _commands() -> Iterator[Row]:
         )
 
 
-def _run(*words: str, folder: str, cache: str) -> float:
-    start = "import sys; from deniable.app.cli import main; main(sys.argv[1:])"
+def _ask(price: int) -> tuple[str, ...]:
+    """A question that was not asked before, because its price differs."""
+    return (_QUESTION, "--epsilon", f"0.{price:04}")
+
+
+def _run(*words: str, folder: str, cache: str, before: str = "") -> float:
+    start = f"import sys; {before}from deniable.app.cli import main; main(sys.argv[1:])"
     return _processor_time(["-c", start, "sql", *words], folder, cache)
 
 

@@ -132,3 +132,16 @@ def test_shells_complete_commands(deniable):
     status, out, _ = deniable("--show-completion", "bash")
     assert status == 0
     assert "_DENIABLE_COMPLETE" in out
+
+
+@pytest.mark.parametrize("words", [["sql"], ["errors"], ["version", "--help"]])
+def test_a_named_command_is_built_alone(words):
+    chosen = cli.narrow(words)
+    assert len(chosen.registered_commands) == 1
+    assert not chosen.registered_groups
+    assert len(cli.app.registered_commands) > 20
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["ledger", "check"], ["slq"]])
+def test_other_words_get_every_command(words):
+    assert cli.narrow(words) is cli.app

@@ -4,6 +4,7 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from typing import Annotated, Any
 
 import typer
@@ -33,6 +34,7 @@ from deniable.app.cli.commands import (
 )
 from deniable.app.cli.inferring import compare
 from deniable.app.cli.learning import model_commands
+from deniable.app.cli.quick_start import collect_rarely
 from deniable.app.cli.serving import access, publish_releases, serve, user
 from deniable.app.cli.show_errors import show_errors
 from deniable.app.cli.streams import watch
@@ -145,16 +147,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     degrade_output()  # before anything is charged
     try:
-        with escape_output(), warnings.catch_warnings():
+        with collect_rarely(), escape_output(), warnings.catch_warnings():
             for kind in (AnswerWarning, KeyWarning, LedgerWarning):
                 warnings.simplefilter("always", kind)
             warnings.showwarning = show_warning  # type: ignore[assignment]
-            status = app(words or ["--help"], prog_name="deniable", standalone_mode=False)
+            chosen = narrow(words)
+            status = chosen(words or ["--help"], prog_name="deniable", standalone_mode=False)
     except (DeniableError, typer.TyperException) as problem:
         status = report_error(problem, words)
     except typer.Abort:
         status = 130
     sys.exit(status or 0)
+
+
+def narrow(words: Sequence[str]) -> typer.Typer:
+    """The command line with only the command that the words name, or the whole one.
+
+    Typer builds every command that it knows, and that takes longer than to run one.
+
+    >>> [command.callback.__name__ for command in narrow(["sql", "--help"]).registered_commands]
+    ['sql']
+    """
+    named = [
+        command
+        for command in app.registered_commands
+        if command.callback and words[:1] == [command.name or command.callback.__name__]
+    ]
+    if len(named) != 1:
+        return app
+    narrowed = copy(app)
+    narrowed.registered_commands, narrowed.registered_groups = named, []
+    return narrowed
 
 
 def show_warning(message: Warning | str, *_: object) -> None:

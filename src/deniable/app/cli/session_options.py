@@ -172,6 +172,7 @@ def open_session(
     """A session for a policy, or with a server. A terminal shows the progress."""
     import deniable as dp
     from deniable.app.cli.progress import show_progress
+    from deniable.app.cli.quick_start import keep_pandas_out_of_arrow
 
     if server is not None:
         with show_progress(doing), _connect(server, server_key, analyst) as connected:
@@ -181,6 +182,7 @@ def open_session(
         show_progress(doing) as tell,
         dp.open(str(policy), analyst=analyst, progress=tell) as opened,
     ):
+        keep_pandas_out_of_arrow()  # after opening: the engine has loaded what it needs
         yield opened
 
 

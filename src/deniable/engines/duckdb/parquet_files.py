@@ -5,7 +5,6 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet
 
 from deniable.engines.duckdb.column_kinds import FARTHEST, is_text
 from deniable.errors import InvalidPolicy
@@ -56,8 +55,10 @@ def unreadable_source(table: str) -> InvalidPolicy:
 
 
 def _read_schema(table: str, path: str) -> "pa.Schema":
+    from pyarrow.parquet import read_schema  # slow to import
+
     try:
-        return pyarrow.parquet.read_schema(path)
+        return read_schema(path)
     except (OSError, pa.ArrowException):
         raise unreadable_source(table) from None
 

@@ -1,0 +1,57 @@
+"""What makes one command start quickly: no pandas behind Arrow, and rare garbage collection."""
+
+import gc
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+_ALLOCATIONS = 100_000  # between two collections; Python's own 700 cost a tenth of a start
+_FRAME_MAKERS = ("pandas", "ibis", "pyspark")
+
+
+@contextmanager
+def collect_rarely() -> Iterator[None]:
+    """Garbage is collected rarely within the block: imports create objects that stay.
+
+    >>> with collect_rarely():
+    ...     gc.get_threshold()[0]
+    100000
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(_ALLOCATIONS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+class _WithoutPandas:
+    """A finder that finds no pandas."""
+
+    @staticmethod
+    def find_spec(
+        name: str, _path: Sequence[str] | None = None, _target: object = None
+    ) -> None:
+        """Refuses pandas, and leaves every other module to the finders behind it."""
+        if name == "pandas":
+            raise ModuleNotFoundError("A command needs no pandas.", name=name)
+
+
+def keep_pandas_out_of_arrow() -> None:
+    """Lets Arrow look for pandas once and find none, because that import takes 0.2 s.
+
+    Arrow imports pandas at its first list, only to ask whether the list is a pandas series. No
+    command makes one. A process that has loaded pandas, ibis or Spark is left as it is, and
+    `to_pandas` looks for pandas again.
+
+    >>> keep_pandas_out_of_arrow()
+    """
+    if any(name in sys.modules for name in _FRAME_MAKERS):
+        return
+    import pyarrow as pa
+
+    sys.meta_path.insert(0, _WithoutPandas)  # type: ignore[arg-type]
+    try:
+        pa.array([])
+    finally:
+        sys.meta_path.remove(_WithoutPandas)  # type: ignore[arg-type]
