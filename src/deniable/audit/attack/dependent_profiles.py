@@ -70,7 +70,7 @@ class _Looking:
         self._left: list[tuple[tuple[int, ...], Matrix]] = [((), rows)]  # after each division
 
     def choices(self, many: int, chosen: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
-        """Sets of so many rows that two further rows can join without reaching the limit. The
+        """Sets of that many rows that two further rows can join without reaching the limit. The
         rows are sorted by size, so the first that is too large ends the loop."""
         if len(chosen) == many:
             yield chosen

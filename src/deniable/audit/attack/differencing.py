@@ -86,7 +86,7 @@ class DifferencingFinding(AttackFinding):
 
 def differencing(
     source: Any,
-    questions: str | Path | Iterable[str],
+    questions: str | Path | Iterable[str | Path],
     *,
     fewer_than: int = 5,
     secret: str | None = None,

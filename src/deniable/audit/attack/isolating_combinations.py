@@ -49,8 +49,8 @@ def merge_profiles(vectors: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """Sets of few people that combinations depend on, the smallest first. `complete` is the most
-    profiles of a set up to which every set was looked at; None: every set of few people was."""
+    """Sets of few people that combinations depend on, the smallest first. `complete` is the
+    most profiles of a set up to which every set was looked at; None: all sets were."""
 
     found: tuple[IsolatedPeople, ...]
     complete: int | None
@@ -128,7 +128,7 @@ def _small(
 
 
 def _search_row_space(vectors: Matrix, sizes: Matrix, limit: int, most_work: int) -> Isolation:
-    """Every smallest set that a vector of the row space depends on, with the vector's recipe."""
+    """Every smallest set that a vector of the row space depends on, with its recipe."""
     prime = _random_prime()
     reduced, steps, pivots = _reduce(vectors, prime)
     free = np.setdiff1d(np.arange(vectors.shape[1]), pivots)

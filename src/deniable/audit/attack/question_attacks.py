@@ -81,7 +81,7 @@ class QuestionsFinding(AttackFinding):
 
 def questions(
     source: Any,
-    asked: str | Path | Iterable[str],
+    asked: str | Path | Iterable[str | Path],
     *,
     secret: str,
     epsilon: Number = 1,
