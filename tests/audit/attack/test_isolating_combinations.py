@@ -1,6 +1,7 @@
 """Which profiles can be isolated, compared with exact linear algebra over the rationals."""
 
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ def spans(rows, vector):
 @given(MATRICES)
 def test_a_profile_is_isolated_exactly_if_its_unit_vector_is_in_the_row_space(rows):
     wide = len(rows[0])
-    found = isolate(np.array(rows), [1] * wide, fewer_than=2)
+    found = isolate(np.array(rows), [1] * wide, fewer_than=2).found
     isolated = {one.profiles[0] for one in found}
     units = [[int(i == j) for j in range(wide)] for i in range(wide)]
     assert isolated == {i for i in range(wide) if spans(rows, units[i])}
@@ -48,7 +49,7 @@ def test_a_profile_is_isolated_exactly_if_its_unit_vector_is_in_the_row_space(ro
 @given(MATRICES)
 def test_every_recipe_gives_what_it_says(rows):
     matrix = np.array(rows)
-    for one in isolate(matrix, [1] * matrix.shape[1], fewer_than=4):
+    for one in isolate(matrix, [1] * matrix.shape[1], fewer_than=4).found:
         if one.recipe:
             total = sum(matrix[place].astype(object) * factor for place, factor in one.recipe)
             assert set(np.flatnonzero(np.asarray(total) != 0).tolist()) == set(one.profiles)
@@ -58,7 +59,7 @@ def test_every_recipe_gives_what_it_says(rows):
 def test_a_pair_is_found_if_some_combination_depends_on_these_two_alone(rows):
     matrix = np.array(rows)
     wide = matrix.shape[1]
-    covered = {p for one in isolate(matrix, [1] * wide, fewer_than=3) for p in one.profiles}
+    covered = {p for one in isolate(matrix, [1] * wide, 3).found for p in one.profiles}
     for i in range(wide):
         for j in range(i):
             others = [[row[k] for k in range(wide) if k not in (i, j)] for row in rows]
@@ -67,17 +68,66 @@ def test_a_pair_is_found_if_some_combination_depends_on_these_two_alone(rows):
                 assert {i, j} & covered
 
 
+@given(MATRICES, st.lists(st.integers(1, 3), min_size=6, max_size=6), st.integers(2, 7))
+def test_everybody_is_reported_in_the_smallest_set_that_there_is(rows, people, limit):
+    """Compared with all sets: a combination depends on a set alone if the rank falls without
+    its columns, and on each of the set if no part of the set has that, too."""
+    wide = len(rows[0])
+    isolation = isolate(np.array(rows), people[:wide], limit)
+    assert isolation.complete is None
+
+    def seen(profiles):
+        rest = [[0, *(row[k] for k in range(wide) if k not in profiles)] for row in rows]
+        return rank(rest) < rank(rows)
+
+    smallest, circuits = {}, []
+    for many in range(1, wide + 1):
+        for profiles in combinations(range(wide), many):
+            if any(set(one) <= set(profiles) for one in circuits) or not seen(profiles):
+                continue
+            circuits.append(profiles)
+            size = sum(people[profile] for profile in profiles)
+            for profile in profiles if size < limit else ():
+                smallest[profile] = min(size, smallest.get(profile, size))
+    reported = {}
+    for one in isolation.found:
+        assert one.people == sum(people[profile] for profile in one.profiles) < limit
+        assert seen(one.profiles)
+        for profile in one.profiles:
+            reported[profile] = min(one.people, reported.get(profile, one.people))
+    assert reported == smallest
+
+
+def test_a_set_of_four_that_no_short_recipe_shows_is_found():
+    """Four random combinations of 1, 2, ..., over many profiles, and one that leaves four."""
+    rng = np.random.default_rng(5)
+    vectors = rng.integers(0, 2, (6, 40))
+    hidden = np.zeros(40, dtype=np.int64)
+    hidden[[3, 8, 20, 31]] = 1, 2, 1, 1
+    vectors = np.concatenate([vectors, [hidden + vectors.sum(axis=0)]])
+    isolation = isolate(vectors, [1] * 40, fewer_than=5)
+    assert (3, 8, 20, 31) in [one.profiles for one in isolation.found]
+    assert isolation.complete is None
+    assert isolation.found[0].recipe[-1][0] == 6
+
+
+def test_a_search_that_is_too_long_says_how_far_it_came():
+    vectors = np.random.default_rng(5).integers(0, 2, (6, 40))
+    assert isolate(vectors, [1] * 40, 5, most_work=1_000).complete == 2
+    assert isolate(vectors, [1] * 40, 5, most_work=30_000).complete == 3
+
+
 def test_a_long_combination_is_found():
     """x1, x1 + x2, ..., and the sum of all but the last: no two or three questions suffice."""
     n = 9
     rows = [[int(j in (i, (i + 1) % n)) for j in range(n)] for i in range(n)]
-    found = isolate(np.array(rows), [1] * n, fewer_than=2)
+    found = isolate(np.array(rows), [1] * n, fewer_than=2).found
     assert len(found) == n
     assert all(len(one.recipe) == n for one in found)
 
 
 def test_large_groups_are_not_reported():
-    assert isolate(np.array([[1, 0], [1, 1]]), [10, 10], fewer_than=10) == []
+    assert isolate(np.array([[1, 0], [1, 1]]), [10, 10], fewer_than=10).found == ()
 
 
 def test_profiles_are_merged():
@@ -89,5 +139,5 @@ def test_profiles_are_merged():
 @pytest.mark.parametrize("many", [30])
 def test_random_subset_sums_isolate_everybody(many):
     vectors = np.random.default_rng(1).integers(0, 2, (4 * many, many))
-    found = isolate(vectors, [1] * many, fewer_than=2)
+    found = isolate(vectors, [1] * many, fewer_than=2).found
     assert {p for one in found for p in one.profiles} == set(range(many))

@@ -12,6 +12,7 @@ from deniable.audit.attack.finding_sections import Section
 from deniable.audit.attack.findings import AttackFinding
 from deniable.audit.attack.isolating_combinations import (
     IsolatedPeople,
+    Isolation,
     isolate,
     merge_profiles,
 )
@@ -41,6 +42,7 @@ class DifferencingFinding(AttackFinding):
     exposed: int  # people in some set
     fewer_than: int
     skipped: tuple[tuple[str, str], ...]
+    complete: int | None = None  # profiles of a set up to which all were searched; None: all
     made_up: bool = False
 
     def sections(self) -> Sequence[Section]:
@@ -54,10 +56,21 @@ class DifferencingFinding(AttackFinding):
             (str(found.people), self.describe(found)) for found in self.isolated[:_SHOWN]
         )
         fix = "To protect them: answer with noise. Refusing questions reveals something, too."
-        sections = [Section("", (about,), ("people", "combination"), rows), Section("", (fix,))]
+        text = (about, self.thoroughness)
+        sections = [Section("", text, ("people", "combination"), rows), Section("", (fix,))]
         if self.skipped:
             sections.append(describe_skipped(self.skipped))
         return sections
+
+    @property
+    def thoroughness(self) -> str:
+        """Whether every combination was looked at, in one sentence."""
+        if self.complete is None:
+            return f"Every set of fewer than {self.fewer_than} people was looked at."
+        return (
+            f"Every set of up to {self.complete} profiles (people whom all answers treat "
+            "alike) was looked at. There are too many larger sets: some may be missing."
+        )
 
     def describe(self, found: IsolatedPeople) -> str:
         """A combination in words."""
@@ -73,7 +86,7 @@ class DifferencingFinding(AttackFinding):
 
 def differencing(
     source: Any,
-    questions: str | Path | Iterable[str],
+    questions: str | Path | Iterable[str | Path],
     *,
     fewer_than: int = 5,
     secret: str | None = None,
@@ -120,16 +133,18 @@ def difference(
     own = owned.table.unit
     units = np.arange(owned.rows.num_rows) if own is None else encode(owned.rows[own])
     people = count_people(place, units, profiles.shape[1])
-    found = isolate(profiles, people.tolist(), fewer_than) if len(numbers) else []
-    hit = np.isin(place, [profile for one in found for profile in one.profiles])
+    none = Isolation((), None)
+    searched = isolate(profiles, people.tolist(), fewer_than) if len(numbers) else none
+    hit = np.isin(place, [profile for one in searched.found for profile in one.profiles])
     return DifferencingFinding(
         questions=tuple(texts),
         numbers=numbers,
-        isolated=tuple(found),
+        isolated=searched.found,
         people=len(np.unique(units)),
         exposed=len(np.unique(units[hit])),
         fewer_than=fewer_than,
         skipped=known.skipped,
+        complete=searched.complete,
         made_up=owned.made_up,
     )
 

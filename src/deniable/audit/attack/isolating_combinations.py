@@ -1,23 +1,25 @@
 """Combinations of published numbers that depend on few people, in the row space of the numbers.
 
 Each number is a vector of integers, one for each profile (people to whom all numbers react in
-the same way). The matrix is reduced modulo a random prime of 31 bits. A profile can be isolated
-by *some* combination, however long, if and only if its column has a pivot and the reduced row
-of that pivot is zero elsewhere; two profiles together, if two reduced rows agree elsewhere up
-to a factor. So every single profile and every pair is found, and the prime is unlucky with
-probability below one in a million. Larger sets are found if a reduced row or two or three
-questions show them. Short recipes are computed again in whole numbers.
+the same way). The matrix is reduced modulo a random prime of 31 bits, which is unlucky with
+probability below one in a million. Every set of profiles that *some* combination, however long,
+depends on alone is then found in the null space (`dependent_profiles`), up to a limit of work
+that is stated. Short recipes are computed again in whole numbers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.audit.attack.dependent_profiles import (
+    MOST_WORK,
+    find_dependent,
+    solve_relation,
+)
 from deniable.exact.bits import SYSTEM, draw_integer
 
 Matrix = NDArray[np.int64]
@@ -45,26 +47,42 @@ def merge_profiles(vectors: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
     return different, np.asarray(place, dtype=np.int64).reshape(-1)
 
 
-def isolate(vectors: Matrix, people: Sequence[int], fewer_than: int) -> list[IsolatedPeople]:
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """Sets of few people that combinations depend on, the smallest first. `complete` is the
+    most profiles of a set up to which every set was looked at; None: all sets were."""
+
+    found: tuple[IsolatedPeople, ...]
+    complete: int | None
+
+
+def isolate(
+    vectors: Matrix, people: Sequence[int], fewer_than: int, most_work: int = MOST_WORK
+) -> Isolation:
     """Sets of fewer than that many people that combinations depend on. Each profile is
     reported once, in the smallest set found.
 
     >>> everybody, all_but_one = [1, 1, 1], [1, 1, 0]
-    >>> found = isolate(np.array([everybody, all_but_one]), [5, 5, 1], fewer_than=2)
-    >>> found[0].profiles, [(place, int(factor)) for place, factor in found[0].recipe]
+    >>> isolation = isolate(np.array([everybody, all_but_one]), [5, 5, 1], fewer_than=2)
+    >>> one = isolation.found[0]
+    >>> one.profiles, [(place, int(factor)) for place, factor in one.recipe]
     ((2,), [(0, 1), (1, -1)])
     """
     sizes = np.asarray(people, dtype=np.int64)
     best: dict[int, IsolatedPeople] = {}
-    for search in (_combine_two, _read_reduced, _combine_three):
-        explained = {profile for profile, found in best.items() if found.recipe}
-        if len(explained) == vectors.shape[1]:
-            break
-        for found in search(vectors, sizes, fewer_than):
+
+    def keep(several: Iterable[IsolatedPeople]) -> None:
+        for found in several:
             for profile in found.profiles:
                 if profile not in best or _rank(found) < _rank(best[profile]):
                     best[profile] = found
-    return sorted(set(best.values()), key=_rank)
+
+    keep(_combine_two(vectors, sizes, fewer_than))
+    searched = _search_row_space(vectors, sizes, fewer_than, most_work)
+    keep(searched.found)
+    if not all(found.recipe for found in best.values()):
+        keep(_combine_three(vectors, sizes, fewer_than))
+    return Isolation(tuple(sorted(set(best.values()), key=_rank)), searched.complete)
 
 
 def _rank(found: IsolatedPeople) -> tuple[int, bool, int, tuple[int, ...]]:
@@ -109,30 +127,26 @@ def _small(
         yield IsolatedPeople(profiles, int(counts[place]), recipe)
 
 
-def _read_reduced(vectors: Matrix, sizes: Matrix, limit: int) -> Iterator[IsolatedPeople]:
-    """Single profiles, pairs and small rows of the reduced form."""
+def _search_row_space(vectors: Matrix, sizes: Matrix, limit: int, most_work: int) -> Isolation:
+    """Every smallest set that a vector of the row space depends on, with its recipe."""
     prime = _random_prime()
     reduced, steps, pivots = _reduce(vectors, prime)
-    free = np.ones(vectors.shape[1], dtype=bool)
-    free[pivots] = False
-    for row, combined in zip(reduced, steps, strict=True):
-        support = np.flatnonzero(row)
-        count = int(sizes[support].sum())
-        if 0 < count < limit:
-            recipe = _recipe(combined, vectors, support, prime)
-            yield IsolatedPeople(tuple(support.tolist()), count, recipe)
-    alike: dict[bytes, list[int]] = {}
-    for place, row in enumerate(reduced[:, free]):
-        first = np.flatnonzero(row)
-        if len(first):
-            scaled = row * pow(int(row[first[0]]), -1, prime) % prime
-            alike.setdefault(scaled.tobytes(), []).append(place)
-    for places in alike.values():
-        for i, j in combinations(places, 2):
-            pair = tuple(sorted((int(pivots[i]), int(pivots[j]))))
-            count = int(sizes[list(pair)].sum())
-            if count < limit:
-                yield IsolatedPeople(pair, count)
+    free = np.setdiff1d(np.arange(vectors.shape[1]), pivots)
+    # A basis of the null space, up to signs of rows, which no dependence minds.
+    null_space = np.zeros((vectors.shape[1], len(free)), dtype=np.int64)
+    null_space[pivots] = reduced[:, free]
+    null_space[free, np.arange(len(free))] = prime - 1
+    small = find_dependent(null_space, sizes, limit, prime, most_work)
+    found = []
+    for profiles in small.sets:
+        factors = solve_relation(null_space[list(profiles)], prime)
+        combined = np.zeros(len(vectors), dtype=np.int64)
+        for profile, factor in zip(profiles, factors, strict=True):
+            if profile in pivots:
+                combined = (combined + steps[pivots.index(profile)] * factor) % prime
+        recipe = _recipe(combined, vectors, profiles, prime)
+        found.append(IsolatedPeople(profiles, int(sizes[list(profiles)].sum()), recipe))
+    return Isolation(tuple(found), None if small.complete >= limit - 1 else small.complete)
 
 
 def _reduce(vectors: Matrix, prime: int) -> tuple[Matrix, Matrix, list[int]]:
@@ -162,7 +176,7 @@ def _reduce(vectors: Matrix, prime: int) -> tuple[Matrix, Matrix, list[int]]:
 
 
 def _recipe(
-    combined: Matrix, vectors: Matrix, support: Any, prime: int
+    combined: Matrix, vectors: Matrix, support: Sequence[int], prime: int
 ) -> tuple[tuple[int, Fraction], ...]:
     """The combination in fractions, if it is short and right in whole numbers; else ()."""
     places = np.flatnonzero(combined).tolist()
@@ -173,7 +187,7 @@ def _recipe(
         (vectors[place].astype(object) * factor)
         for place, factor in zip(places, factors, strict=True)
     )
-    right = set(np.flatnonzero(np.asarray(total) != 0).tolist()) == set(support.tolist())
+    right = set(np.flatnonzero(np.asarray(total) != 0).tolist()) == set(support)
     return tuple(zip(places, factors, strict=True)) if right else ()
 
 

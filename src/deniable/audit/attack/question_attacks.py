@@ -70,6 +70,7 @@ class QuestionsFinding(AttackFinding):
             f"Combinations of exact answers reveal {self.secret} for fewer than "
             f"{found.fewer_than} people at once; {found.exposed:,} of {found.people:,} people "
             "are in such a set.",
+            found.thoroughness,
         )
         sections = [
             Section(self.sentence, (about,), shares=bars),
@@ -80,7 +81,7 @@ class QuestionsFinding(AttackFinding):
 
 def questions(
     source: Any,
-    asked: str | Path | Iterable[str],
+    asked: str | Path | Iterable[str | Path],
     *,
     secret: str,
     epsilon: Number = 1,

@@ -1,7 +1,10 @@
 """Questions from files, notebooks and scripts."""
 
 import json
+import sqlite3
+from contextlib import closing
 
+import pyarrow as pa
 import pytest
 
 import deniable as dp
@@ -49,3 +52,46 @@ def test_what_cannot_be_read_is_refused(tmp_path):
     (tmp_path / "a.ipynb").write_text("[]")
     with pytest.raises(dp.InvalidParameter, match="not a notebook"):
         list_questions(tmp_path / "a.ipynb")
+
+
+def test_cells_of_sql_in_a_notebook(tmp_path):
+    cells = [{"cell_type": "code", "source": ["%%sql visits\n", "SELECT 1;\n", "SELECT 2"]}]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells}))
+    assert list_questions(tmp_path / "a.ipynb") == ("SELECT 1", "SELECT 2")
+
+
+def test_logs(tmp_path):
+    (tmp_path / "a.csv").write_text('who,sql\nEve,"SELECT a,\nb"\nBob,SELECT 2\n')
+    assert list_questions(tmp_path / "a.csv") == ("SELECT a,\nb", "SELECT 2")
+    (tmp_path / "a.jsonl").write_text('{"sql": "SELECT 1"}\n\n{"asked": [{"sql": "SELECT 2"}]}')
+    assert list_questions(tmp_path / "a.jsonl") == ("SELECT 1", "SELECT 2")
+
+
+def test_the_database_of_a_server(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as database, database:
+        database.execute("CREATE TABLE jobs (request TEXT, start REAL)")
+        asked = [('{"sql": "SELECT 2"}', 2.0), ('{"questions": [{"sql": "SELECT 1"}]}', 1.0)]
+        database.executemany("INSERT INTO jobs VALUES (?, ?)", asked)
+    assert list_questions(tmp_path / "a.sqlite") == ("SELECT 1", "SELECT 2")
+
+
+def test_folders_and_several_files(tmp_path):
+    (tmp_path / "b.sql").write_text("SELECT 2")
+    (tmp_path / "a.txt").write_text("SELECT 1")
+    (tmp_path / "c.md").write_text("nothing")
+    assert list_questions(tmp_path) == ("SELECT 1", "SELECT 2")
+    assert list_questions([tmp_path / "b.sql", "SELECT 3"]) == ("SELECT 2", "SELECT 3")
+
+
+def test_a_release_holds_no_question(tmp_path):
+    rows = dp.protect(pa.table({"a": [1, 2]}), epsilon=1)
+    rows.sql("SELECT COUNT(*) AS n FROM data", epsilon=1).save(tmp_path / "a.json")
+    with pytest.raises(dp.InvalidParameter, match="not the question's text"):
+        list_questions(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json", "a.sqlite"])
+def test_other_files_are_refused(tmp_path, name):
+    (tmp_path / name).write_text("who,what\nEve,x")
+    with pytest.raises(dp.InvalidParameter, match="is not"):
+        list_questions(tmp_path / name)

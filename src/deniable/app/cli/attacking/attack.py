@@ -18,11 +18,12 @@ Source = Annotated[
     typer.Argument(help="A data file, or a policy whose private key file is at hand."),
 ]
 Log = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
         "--log",
-        help="Questions that were asked or are planned: SQL with semicolons, a notebook or a "
-        "script.",
+        help="Questions that were asked or are planned: SQL with semicolons, a notebook, a "
+        "script, a log with a column sql (.csv, .jsonl), the database of a server (.sqlite), "
+        "or a folder of these. May be repeated.",
         metavar="FILE",
     ),
 ]
@@ -96,7 +97,7 @@ def attack(
     declared: dict[str, Any] = {"table": table} | ({} if unit is None else {"unit": unit})
     given: dict[str, Any] = {"secret": secret, "epsilon": parse_decimal(epsilon, "epsilon")}
     finding: AttackFinding
-    if log is not None:
+    if log:
         finding = _attack_log(own, log, {"fewer_than": fewer_than, **declared}, given)
     elif secret is not None or known is not None:
         if secret is None or known is None:
@@ -112,7 +113,7 @@ def attack(
 
 
 def _attack_log(
-    own: Any, log: Path, options: dict[str, Any], given: dict[str, Any]
+    own: Any, log: list[Path], options: dict[str, Any], given: dict[str, Any]
 ) -> "AttackFinding":
     from deniable.audit import attack as attacks
 

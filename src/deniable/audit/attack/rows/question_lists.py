@@ -1,10 +1,13 @@
-"""Lists of questions: files of SQL, notebooks and scripts, or a list in Python."""
+"""Lists of questions: SQL, notebooks, scripts, logs with a column `sql`, the database of a
+server, folders of all these, or a list in Python."""
 
 import ast
+import csv
 import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from deniable.errors import InvalidParameter
 
@@ -14,39 +17,105 @@ _TOKENS = re.compile(
 _ASKING = ("sql", "explain", "plan")  # methods whose first argument is a question
 
 
-def list_questions(questions: str | Path | Iterable[str]) -> tuple[str, ...]:
-    """The questions of a file (.sql, .txt, .ipynb, .py), or those that are given, once each.
+def list_questions(questions: str | Path | Iterable[str | Path]) -> tuple[str, ...]:
+    """The questions of a file or folder, or those that are given, once each.
+
+    A file is SQL with semicolons (.sql, .txt), a notebook (.ipynb), a script (.py), a log with
+    a column or field `sql` (.csv, .jsonl, .json), or the database of a server (.sqlite). In a
+    list, a text is a question, and a `Path` is a file or folder.
 
     >>> list_questions(["SELECT COUNT(*) FROM t", "SELECT COUNT(*) FROM t"])
     ('SELECT COUNT(*) FROM t',)
     """
-    if isinstance(questions, str | Path):
-        found = _read_file(Path(questions))
-    else:
-        found = list(questions)
+    given = [Path(questions)] if isinstance(questions, str | Path) else list(questions)
+    found: list[Any] = []
+    for one in given:
+        found += _read(one) if isinstance(one, Path) else [one]
     if not found or not all(isinstance(one, str) for one in found):
         raise InvalidParameter(
             "There is no question in it. Give a list of SQL texts, a file of them with a "
-            "semicolon after each, or a notebook or script that calls `session.sql(...)`."
+            "semicolon after each, a log with a column `sql`, or a notebook or script that "
+            "calls `session.sql(...)`."
         )
     return tuple(dict.fromkeys(one.strip() for one in found))
 
 
-def _read_file(path: Path) -> list[str]:
+def _read(path: Path) -> list[str]:
+    """The questions of a file, or of all files of a folder that can hold some."""
+    if path.is_dir():
+        files = sorted(one for one in path.iterdir() if one.suffix.lower() in _SUFFIXES)
+        return [question for one in files for question in _read(one)]
+    if path.suffix.lower() in (".sqlite", ".db"):
+        return _read_server(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
         raise InvalidParameter(f"{str(path)!r} cannot be read as text.") from None
-    if path.suffix == ".py":
-        return find_in_code(text)
-    if path.suffix == ".ipynb":
-        try:
-            cells = json.loads(text)["cells"]
-            sources = ["".join(one["source"]) for one in cells if one["cell_type"] == "code"]
-        except (ValueError, KeyError, TypeError):
-            raise InvalidParameter(f"{str(path)!r} is not a notebook.") from None
-        return [question for source in sources for question in find_in_code(source)]
-    return split_statements(text)
+    try:
+        return _READERS.get(path.suffix.lower(), split_statements)(text)
+    except (ValueError, KeyError, TypeError, RecursionError, csv.Error):
+        what = _KINDS.get(path.suffix.lower(), "a list of questions")
+        raise InvalidParameter(f"{str(path)!r} is not {what}.") from None
+
+
+def _read_notebook(text: str) -> list[str]:
+    cells = json.loads(text)["cells"]
+    sources = ["".join(one["source"]) for one in cells if one["cell_type"] == "code"]
+    return [question for source in sources for question in _read_cell(source)]
+
+
+def _read_cell(source: str) -> list[str]:
+    """A cell of SQL (its first line begins with %%sql), or of Python."""
+    first, _, rest = source.lstrip().partition("\n")
+    return split_statements(rest) if first.startswith("%%sql") else find_in_code(source)
+
+
+def _read_csv(text: str) -> list[str]:
+    lines = csv.DictReader(text.splitlines(keepends=True))
+    name = next(one for one in [*(lines.fieldnames or []), None] if _is_sql(one))
+    if name is None:
+        raise ValueError
+    return [line[name] for line in lines if line[name]]
+
+
+def _is_sql(name: str | None) -> bool:
+    return name is None or name.strip().lower() == "sql"
+
+
+def _read_lines(text: str) -> list[str]:
+    return [sql for line in text.splitlines() if line.strip() for sql in _walk_json(line)]
+
+
+def _walk_json(text: str) -> list[str]:
+    """Every text that is called `sql` in a JSON document."""
+    found, waiting = list[str](), [json.loads(text)]
+    if isinstance(waiting[0], dict) and {"certificate", "plan"} & set(waiting[0]):
+        raise InvalidParameter(
+            "A release and its certificate hold the engine's statement, not the question's "
+            "text, so they are no list of questions. Give the analysts' notebooks or scripts, "
+            "a log with a field `sql`, or the database of the server."
+        )
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            found += [part["sql"]] if isinstance(part.get("sql"), str) else []
+        inner = part.values() if isinstance(part, dict) else part
+        waiting += reversed(list(inner)) if isinstance(part, dict | list) else []
+    return found
+
+
+def _read_server(path: Path) -> list[str]:
+    """The questions that a server was asked, as its own database keeps them."""
+    import sqlite3
+    from contextlib import closing
+
+    try:
+        address = f"{path.resolve().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True)) as database:
+            asked = database.execute("SELECT request FROM jobs ORDER BY start").fetchall()
+        return [sql for (request,) in asked for sql in _walk_json(request)]
+    except (sqlite3.Error, ValueError, TypeError):
+        raise InvalidParameter(f"{str(path)!r} is not the database of a server.") from None
 
 
 def split_statements(text: str) -> list[str]:
@@ -95,3 +164,19 @@ def find_in_code(source: str) -> list[str]:
             elif isinstance(first, ast.Name) and first.id in names:
                 found.append(names[first.id])
     return found
+
+
+_READERS = {
+    ".py": find_in_code,
+    ".ipynb": _read_notebook,
+    ".csv": _read_csv,
+    ".jsonl": _read_lines,
+    ".json": _walk_json,
+}
+_KINDS = {
+    ".ipynb": "a notebook",
+    ".csv": "a log: a CSV file with a column `sql`",
+    ".jsonl": "a log: a file with one JSON object in each line, with a field `sql`",
+    ".json": "a JSON file",
+}
+_SUFFIXES = (*_READERS, ".sql", ".txt", ".sqlite")
