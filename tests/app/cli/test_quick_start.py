@@ -53,7 +53,9 @@ UNNEEDED = {
 def run(code, folder):
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
-    return done.stdout.rpartition("loaded ")[2].split()
+    word, *loaded = done.stdout.splitlines()[-1].split()
+    assert word == "loaded"
+    return loaded
 
 
 def test_a_question_loads_only_what_it_needs(tmp_path):
