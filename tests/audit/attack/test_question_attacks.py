@@ -69,6 +69,26 @@ def test_sums_are_attacked_too():
     assert found.exact >= counted - 1e-9
 
 
+def test_averages_beside_their_counts_are_attacked_as_sums():
+    """Everybody is counted, and what is averaged depends on the secret."""
+    texts = [
+        f"SELECT AVG(CASE WHEN ill THEN 1 ELSE 0 END) AS share, COUNT(*) AS n FROM patients "
+        f"WHERE id < {i}"
+        for i in range(1, 31)
+    ]
+    found = questions(PATIENTS, texts, secret="ill", epsilon=1, draws=1, **DECLARED)
+    assert (found.exact, found.differences.exposed) == (1, 30)
+    assert found.private < 0.85
+    sure = questions(PATIENTS, texts, secret="ill", epsilon=10**5, draws=1, **DECLARED)
+    assert sure.private > 0.95
+
+
+def test_averages_of_some_rows_only_are_not_taken_for_sums():
+    texts = ["SELECT AVG(CASE WHEN ill THEN age END) AS a, COUNT(*) AS n FROM patients"]
+    found = questions(PATIENTS, texts, secret="ill", draws=1, **DECLARED)
+    assert found.numbers == 1
+
+
 def test_questions_that_publish_nothing_about_the_table_are_refused():
     with pytest.raises(dp.InvalidParameter, match="No question of the list"):
         questions(PATIENTS, ["SELECT MEDIAN(age) AS m FROM patients"], secret="ill", **DECLARED)

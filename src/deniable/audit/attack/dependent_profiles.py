@@ -140,7 +140,7 @@ def _mix(rows: Matrix, factors: Matrix, prime: int) -> Matrix:
     mixed = np.zeros(len(rows), dtype=np.int64)
     for column, factor in zip(rows.T, factors.tolist(), strict=False):
         mixed = (mixed + column * factor) % prime
-    return mixed * inverse % prime
+    return np.asarray(mixed * inverse % prime, dtype=np.int64)
 
 
 def _project(rows: Matrix, dimensions: int, prime: int) -> Matrix:

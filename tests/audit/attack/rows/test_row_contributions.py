@@ -30,7 +30,7 @@ def sums(text):
     found = contribute(OWNED, [text])
     totals = found.values().sum(axis=1).tolist()
     return {
-        (number.output, *number.keys): total
+        (str(number).split(", ")[1].split(" of ")[0], *number.keys): total
         for number, total in zip(found.numbers, totals, strict=True)
     }
 
@@ -44,6 +44,7 @@ def test_counts_and_clipped_sums():
     assert sums(text) == {
         ("n",): len(frame),
         ("c",): pytest.approx(frame.cost.clip(upper=50).sum()),
+        ("a × n",): frame.age.clip(upper=100).sum(),
     }
 
 
@@ -81,3 +82,15 @@ def test_as_if_the_secret_had_another_value():
     always = contribute(OWNED, text, {"ill": True}).vectors[0]
     assert always.tolist() == [int(one == "A") for one in VISITS["ward"].to_pylist()]
     assert not contribute(OWNED, text, {"ill": False}).vectors.any()
+
+
+def test_an_average_is_a_sum_only_beside_the_count_of_its_values():
+    rows = read_owned(pa.table({"x": [1, None, 5]}), bounds={"x": (0, 9)})
+    beside = {"COUNT(x)": 1, "COUNT(*)": 0}
+    for count, averages in beside.items():
+        found = contribute(rows, [f"SELECT AVG(x) AS a, {count} AS n FROM data"])
+        sums = [v for n, v in zip(found.numbers, found.vectors, strict=True) if n.times]
+        assert [v.tolist() for v in sums] == [[1, 0, 5]] * averages
+    alone = contribute(rows, ["SELECT AVG(x) AS a FROM data"])
+    assert alone.numbers == ()
+    assert "no average beside its count" in alone.skipped[0][1]

@@ -53,6 +53,8 @@ def _read(path: Path) -> list[str]:
         raise InvalidParameter(f"{str(path)!r} cannot be read as text.") from None
     try:
         return _READERS.get(path.suffix.lower(), split_statements)(text)
+    except InvalidParameter:
+        raise
     except (ValueError, KeyError, TypeError, RecursionError, csv.Error):
         what = _KINDS.get(path.suffix.lower(), "a list of questions")
         raise InvalidParameter(f"{str(path)!r} is not {what}.") from None

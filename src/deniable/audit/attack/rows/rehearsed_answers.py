@@ -67,8 +67,15 @@ def answer_privately(
                 found |= _answer(session, place, texts[place], share, slack)
             except DeniableError:
                 continue  # a question that cannot be answered privately publishes nothing
+
+    def look_up(number: PublishedNumber, output: str | None) -> float:
+        return found.get((number.question, output or "", _plain(number.keys)), np.nan)
+
     return np.array(
-        [found.get((n.question, n.output, _plain(n.keys)), np.nan) for n in numbers],
+        [
+            look_up(n, n.output) * (1 if n.times is None else look_up(n, n.times))
+            for n in numbers
+        ],
         dtype=np.float64,
     )
 

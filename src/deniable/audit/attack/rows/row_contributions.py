@@ -2,8 +2,9 @@
 
 A question is planned once more with a number for each row as a further key, so that the
 engine's own statements return each row's integers. A number that is linear in them (a count, a
-sum) is then a vector with one integer for each row. Averages, quantiles and the like are not
-linear, and questions about several tables cannot be split by row: both are listed as not
+sum) is then a vector with one integer for each row. So is an average if its question also gives
+the count of its values: their product is the sum. Other averages, quantiles and the like are
+not linear, and questions about several tables cannot be split by row: they are listed as not
 attacked.
 """
 
@@ -26,27 +27,29 @@ from deniable.query.language.parse import parse
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import ColumnRef, Named
 from deniable.query.language.within_clause import split_within_clause
-from deniable.query.margins.linear_forms import LinearForm, form
+from deniable.query.margins.linear_forms import LinearForm, RatioForm, form
 from deniable.query.plan.plan import KeyColumn, Plan
 from deniable.query.planner.request import make_plan
 
+_NOT_LINEAR = "it has no count or sum of one table's rows, and no average beside its count"
 ROW = "attacked row"  # the name of the further key
 Integers: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedNumber:
-    """One number of one answer: `question` is the place of its question in the list."""
+    """One number of one answer: `question` is the place of its question in the list. With
+    `times` it is the product of two outputs: an average times its count, which is a sum."""
 
     question: int
     output: str
     keys: tuple[Any, ...]
+    times: str | None = None
 
     def __str__(self) -> str:
         where = ", ".join(map(str, self.keys))
-        return f"question {self.question + 1}, {self.output}" + (
-            f" of {where}" if where else ""
-        )
+        shown = self.output if self.times is None else f"{self.output} × {self.times}"
+        return f"question {self.question + 1}, {shown}" + (f" of {where}" if where else "")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -93,7 +96,7 @@ def contribute(
                 exact = engine.run(plan).reveal_to(lambda groups: groups)
                 found |= dict(_split(place, plan, exact, rows.num_rows))
             except (_NotLinear, OverflowError):
-                skipped.append((text, "it has no count or sum of one table's rows"))
+                skipped.append((text, _NOT_LINEAR))
             except DeniableError as problem:
                 skipped.append((text, str(problem).split("\n")[0]))
     vectors = [vector for vector, _ in found.values()]
@@ -130,12 +133,13 @@ def _split(
     place: int, plan: Plan, exact: ExactGroups, many: int
 ) -> Iterable[tuple[PublishedNumber, tuple[Integers, Fraction]]]:
     """A vector for each linear output and each group of the question."""
+    forms = {
+        one.name: form(one.node) for one in plan.outputs if not isinstance(one.node, KeyColumn)
+    }
     outputs = [
-        (one.name, linear)
-        for one in plan.outputs
-        if not isinstance(one.node, KeyColumn)
-        and isinstance(linear := form(one.node), LinearForm)
-        and linear.weights
+        (name, linear)
+        for name, linear in forms.items()
+        if isinstance(linear, LinearForm) and linear.weights
     ]
     if not outputs:
         raise _NotLinear
@@ -148,15 +152,47 @@ def _split(
     counted = {} if exact.units is None else {"units": exact.units}
     features = counted | dict(exact.features)
     for name, linear in outputs:
-        scale = Fraction(1, math.lcm(*(w.denominator for _, w in linear.weights)))
-        added = sum(
-            np.asarray(features[one], dtype=object) * int(weight / scale)
-            for one, weight in linear.weights
-        )
+        added, scale = _add(linear, features)
         for keys, number in numbered.items():
             vector = np.zeros(many, dtype=np.int64)
-            vector[rows[where == number]] = _bounded(np.asarray(added)[where == number])
+            vector[rows[where == number]] = _bounded(added[where == number])
             yield PublishedNumber(place, name, keys), (vector, scale)
+    for name, count, above in _averages(forms, outputs, features):
+        added, scale = _add(above, features)
+        for keys, number in numbered.items():
+            vector = np.zeros(many, dtype=np.int64)
+            vector[rows[where == number]] = _bounded(added[where == number])
+            yield PublishedNumber(place, name, keys, count), (vector, scale)
+
+
+def _add(linear: LinearForm, features: dict[str, Any]) -> tuple[NDArray[Any], Fraction]:
+    """What each row adds to a linear form, in whole numbers of a scale."""
+    scale = Fraction(1, math.lcm(*(w.denominator for _, w in linear.weights)))
+    added = sum(
+        np.asarray(features[one], dtype=object) * int(weight / scale)
+        for one, weight in linear.weights
+    )
+    return np.asarray(added), scale
+
+
+def _averages(
+    forms: dict[str, Any], outputs: Sequence[tuple[str, LinearForm]], features: dict[str, Any]
+) -> Iterable[tuple[str, str, LinearForm]]:
+    """Averages that are published beside the count of their values: their name, that of the
+    count, and the sum. A count of rows is that count if no value is NULL."""
+    for name, ratio in forms.items():
+        if not isinstance(ratio, RatioForm) or not (
+            ratio.above.weights and ratio.below.weights
+        ):
+            continue
+        if ratio.above.constant or ratio.below.constant:
+            continue
+        below, unit = _add(ratio.below, features)
+        for count, linear in outputs:
+            counted, scale = _add(linear, features)
+            if not linear.constant and (below * unit == counted * scale).all():
+                yield name, count, ratio.above
+                break
 
 
 def _bounded(added: NDArray[Any]) -> Integers:

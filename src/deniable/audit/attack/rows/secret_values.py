@@ -5,7 +5,7 @@ is what differencing and reconstruction work on. The attacker knows all other co
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.audit.attack.rows.owned_sources import OwnedRows
-from deniable.audit.attack.rows.row_contributions import PublishedNumber, contribute
+from deniable.audit.attack.rows.row_contributions import (
+    Contributions,
+    PublishedNumber,
+    contribute,
+)
 from deniable.errors import InvalidParameter
 
 MOST_VALUES = 12
@@ -53,7 +57,8 @@ def contribute_by_value(
             "Make a column of few values of it, such as: above 50,000, or not."
         )
     found = [contribute(owned, texts, {secret: value}) for value in values]
-    numbers = tuple(dict.fromkeys(number for one in found for number in one.numbers))
+    listed = dict.fromkeys(number for one in found for number in one.numbers)
+    numbers = tuple(n for n in listed if all(_holds(n, one) for one in found))
     scales = {n: s for one in found for n, s in zip(one.numbers, one.scales, strict=True)}
     if len(values) * len(numbers) * owned.rows.num_rows > MOST_NUMBERS:
         raise InvalidParameter(
@@ -64,8 +69,17 @@ def contribute_by_value(
     parts = np.zeros((len(values), len(numbers), owned.rows.num_rows), dtype=np.int64)
     for v, one in enumerate(found):
         for number, vector in zip(one.numbers, one.vectors, strict=True):
-            parts[v, at[number]] = vector
+            if number in at:
+                parts[v, at[number]] = vector
     place = {value: i for i, value in enumerate(values)}
     actual = np.array([place[value] for value in column], dtype=np.int64)
     ordered = tuple(scales[number] for number in numbers)
     return SecretContributions(numbers, values, actual, parts, ordered, found[0].skipped)
+
+
+def _holds(number: PublishedNumber, known: Contributions) -> bool:
+    """Whether an average times a count is a sum for this value of the secret, too: not if the
+    count has rows whose averaged value is NULL then."""
+    if number.times is None or number in known.numbers:
+        return True
+    return replace(number, output=number.times, times=None) not in known.numbers
