@@ -80,7 +80,7 @@ def _commands() -> Iterator[Row]:
         Path(folder, "visits.csv").write_text("ward\n" + "A\nB\n" * 500)
         Path(folder, "deniable.toml").write_text(_POLICY)
         prices = count(1)
-        runs = {
+        runs: dict[str, Callable[[], float]] = {
             LIBRARIES: lambda: _processor_time(["-c", f"import {LIBRARIES}"], folder, cache),
             "deniable sql --help": lambda: _run("--help", folder=folder, cache=cache),
             "deniable sql, started": lambda: _run(

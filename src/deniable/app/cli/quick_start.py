@@ -50,8 +50,8 @@ def keep_pandas_out_of_arrow() -> None:
         return
     import pyarrow as pa
 
-    sys.meta_path.insert(0, _WithoutPandas)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _WithoutPandas)
     try:
         pa.array([])
     finally:
-        sys.meta_path.remove(_WithoutPandas)  # type: ignore[arg-type]
+        sys.meta_path.remove(_WithoutPandas)
