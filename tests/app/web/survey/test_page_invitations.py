@@ -119,8 +119,10 @@ class TestPasses:
         for tab in (page, second):
             answer(tab, doped=1)
             tab.click("[data-part=send]")
-        sent = page.evaluate("() => waiting().map((one) => JSON.parse(one.body).pass.number)")
-        assert sorted(sent) == sorted(own)
+        # A report waits for a random part of a minute: some have gone already when we look.
+        kept = page.evaluate("() => waiting().map((report) => report.body)")
+        sent = {json.loads(body)["pass"]["number"] for body in [*kept, *host.sent()]}
+        assert sent == set(own)
         assert own[0] != own[1]
 
     def test_the_first_person_keeps_a_pass_when_a_second_one_opens_a_link(
