@@ -22,3 +22,12 @@ def test_a_turn_is_of_one_person_and_is_forgotten():
             assert {*turns._here} == {"ann", "bob"}
     assert not turns._here
     assert not turns._turns
+
+
+def test_long_work_of_two_people_is_done_one_after_the_other():
+    turns = Turns(2)
+    with turns.of("ann", long=True):
+        assert turns._long.locked()
+        with turns.of("bob"):  # whose work is short, and does not wait
+            pass
+    assert not turns._long.locked()

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy.exc import PendingRollbackError
@@ -366,3 +367,11 @@ def test_a_ledger_that_is_away_is_no_failure_of_the_server(place, monkeypatch):
         answer = ann.get("ledger/head")
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
         assert "secret" not in answer.text
+
+
+def test_a_long_request_waits_for_the_turn_of_long_ones():
+    taken, ann = admission.Admission(queue=None), SimpleNamespace(name="ann")
+    with taken.planning(ann, b"x" * 100):
+        assert not taken.turns._long.locked()
+    with taken.planning(ann, b"x" * 5000):
+        assert taken.turns._long.locked()

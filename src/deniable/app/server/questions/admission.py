@@ -12,6 +12,7 @@ import os
 import secrets
 import threading
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,7 @@ from deniable.query.plan.plan import Plan
 log = logging.getLogger("deniable.server")
 _GRACE = 10.0  # seconds after a slot, to sign, settle and write the outcome
 MOST_PLANNED = 16  # requests of one person that wait for being planned
+_LONG_REQUEST = 4096  # bytes; what takes much longer to plan than most questions
 NOT_RUN = "abandoned"  # the reference of a list of questions whose worker died
 
 
@@ -58,16 +60,20 @@ class Admission:
 
     def __init__(self, queue: QuestionQueue) -> None:
         self.queue = queue
-        self.turns = Turns(MOST_PLANNED)  # planning keeps a processor busy, and is free
+        self.turns = Turns(MOST_PLANNED)
         self._working: dict[str, _Work] = {}
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
+
+    def planning(self, person: Person, body: bytes) -> AbstractContextManager[None]:
+        """A turn to plan a request in, because planning keeps a processor busy and is free."""
+        return self.turns.of(person.name, long=len(body) > _LONG_REQUEST)
 
     def admit(self, served: ServedPolicy, person: Person, body: bytes) -> Job:
         """The job of a request: a new one, or the one that its id has. When this returns, the
         question is reserved, or waits for the same question, or has an outcome."""
         request = read_request(body)
-        with self.turns.of(person.name):
+        with self.planning(person, body):
             plans = check_request(served, person, request)
         session = served.session_for(person.name)
         job, is_new = self.queue.take(

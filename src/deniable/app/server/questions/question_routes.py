@@ -121,7 +121,7 @@ class _QuestionRoutes:
         body = await request.body()
 
         def find() -> dict[str, Any]:
-            with self._server.admission.turns.of(person.name):
+            with self._server.admission.planning(person, body):
                 return explain_request(served, person, body)
 
         return JSONResponse(await run_in_threadpool(find))
