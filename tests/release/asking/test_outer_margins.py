@@ -1,9 +1,15 @@
 """Margins of SQL over released rows: how often they hold, and which numbers have no margin."""
 
+from fractions import Fraction
 from math import sqrt
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+from deniable.query.outer.noise_dependence import Kind, NoiseDependence
+from deniable.query.outer.repeated_sql import RepeatedColumn
+from deniable.release.asking import outer_margins
 from tests.release.asking import outer_coverage
 
 
@@ -57,3 +63,12 @@ def test_an_average_and_a_count_that_share_noise_have_no_margin(session):
 def test_far_fewer_draws_for_many_groups(session):
     many = ask(session, "SELECT SUM(a.n) AS s FROM ({}) AS a").to_arrow()
     assert 5 < many["s_margin"][0].as_py() < 60
+
+
+def test_a_number_whose_margin_is_unknown_takes_no_margin_from_others():
+    column = RepeatedColumn(NoiseDependence(Kind.AFFINE), own_margin="n__margin")
+    drawn = pa.table({"n__margin": pa.array([3.0, None])})
+    cells = np.array([[0, 1]])
+    half = outer_margins._margin(column, cells, drawn, 0, Fraction(19, 20), None)
+    own = np.array([0, 1])
+    assert outer_margins._largest(half, own, own).tolist() == [3.0, np.inf]

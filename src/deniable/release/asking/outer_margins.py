@@ -198,8 +198,8 @@ def _margin(
     repeated: RepeatedSql,
 ) -> Floats | None:
     if column.own_margin is not None:
-        own: Floats = _floats(drawn[column.own_margin])[cells[0]]
-        return own
+        own = _floats(drawn[column.own_margin])[cells[0]]
+        return np.where(np.isnan(own), np.inf, own)
     if not column.values:
         return None
     values = [_floats(drawn[name])[cells] for name in column.values]
