@@ -29,6 +29,10 @@ def test_a_dependence_of_four_among_many_dimensions():
     assert (found.sets, found.complete) == (((1, 7, 12, 29),), 4)
 
 
+def test_a_set_with_a_smaller_one_inside_is_not_reported():
+    assert sets([[0, 1, 0], [1, 0, 0], [2, 0, 0]], [1, 1, 1], 4).sets == ((1, 2),)
+
+
 def test_relations():
     assert solve_relation(np.array([[1, 0], [0, 1]]), 7) == [0, 0]
     assert solve_relation(np.array([[1], [2], [3]]), 7) == [0, 0, 0]  # not unique

@@ -53,7 +53,18 @@ def test_what_is_not_linear_is_listed():
         "SELECT MEDIAN(n) FROM nowhere",
         "nonsense",
     ]
-    assert "2 questions were not attacked" in str(found)
+    assert "Not attacked: 2" in str(found)
+
+
+def test_a_release_in_a_folder_of_logs_is_named_and_left_out(tmp_path):
+    dp.protect(STAFF, epsilon=1).sql("SELECT COUNT(*) AS n FROM data", epsilon=1).save(
+        tmp_path / "answer.json"
+    )
+    (tmp_path / "log.sql").write_text(f"{ALL};{NOT_BOB}")
+    found = differencing(STAFF, tmp_path, table="staff", secret="ill", fewer_than=2)
+    assert found.exposed == 1
+    assert "it is a release" in dict(found.skipped)["answer.json"]
+    assert "answer.json" in str(found)
 
 
 def test_the_rows_of_one_person_count_once():
@@ -67,3 +78,44 @@ def test_the_rows_of_one_person_count_once():
 def test_k_below_two_is_refused():
     with pytest.raises(dp.InvalidParameter, match="fewer_than"):
         attack(ALL, fewer_than=1)
+
+
+PAID = STAFF.append_column("pay", pa.array([10, 20, 30, 40, 50, 60]))
+
+
+def attack_paid(*questions, **options):
+    options = {"fewer_than": 2, "bounds": {"pay": (0, 99)}} | options
+    return differencing(PAID, questions, table="staff", **options)
+
+
+def test_averages_without_a_count_are_differenced():
+    asked = "SELECT AVG(pay) AS a FROM staff", "SELECT AVG(pay) AS a FROM staff WHERE pay > 10"
+    found = attack_paid(*asked)
+    assert found.exposed == 1
+    assert "a × its count" in found.describe(found.isolated[0])
+    assert attack_paid(asked[0]).isolated == ()
+
+
+def test_averages_over_the_secret_are_equations():
+    every = "SELECT AVG(pay) AS a FROM staff WHERE ill"
+    but_bob = f"{every} AND name <> 'Bob'"
+    found = attack_paid(every, but_bob, secret="ill")
+    assert found.exposed == 1
+    assert "sum of values less a" in found.describe(found.isolated[0])
+    assert attack_paid(every, secret="ill").isolated == ()
+
+
+def test_a_median_of_few_people_is_a_finding():
+    text = "SELECT team, MEDIAN(pay) AS m FROM staff WHERE {} GROUP BY team"
+    found = attack_paid(text.format("pay < 45"))
+    assert [(str(one), many) for one, many in found.small] == [("question 1, m of b", 1)]
+    assert found.exposed == 1
+    assert "about fewer than 2 people" in str(found)
+    assert attack_paid(text.format("pay < 55")).small == ()
+    assert attack_paid(text.format("pay < 45"), secret="ill").small == ()  # it reads no secret
+    assert attack_paid(text.format("pay < 45 AND ill"), secret="ill").exposed == 1
+
+
+def test_an_average_of_one_person_is_a_finding_whatever_her_value():
+    found = attack_paid("SELECT AVG(pay) AS a FROM staff WHERE ill AND pay < 15", secret="ill")
+    assert found.exposed == 1

@@ -86,7 +86,7 @@ def test_averages_beside_their_counts_are_attacked_as_sums():
 def test_averages_of_some_rows_only_are_not_taken_for_sums():
     texts = ["SELECT AVG(CASE WHEN ill THEN age END) AS a, COUNT(*) AS n FROM patients"]
     found = questions(PATIENTS, texts, secret="ill", draws=1, **DECLARED)
-    assert found.numbers == 1
+    assert [one.times for one in found.differences.numbers] == [None, None]
 
 
 def test_questions_that_publish_nothing_about_the_table_are_refused():
@@ -97,3 +97,11 @@ def test_questions_that_publish_nothing_about_the_table_are_refused():
 def test_private_answers_are_not_in_the_finding():
     found = questions(PATIENTS, ranges(5), secret="ill", draws=1, **DECLARED)
     assert not any(isinstance(value, np.ndarray) for value in vars(found).values())
+
+
+def test_averages_alone_give_secrets_away_and_private_ones_do_not():
+    staff = pa.table({"id": range(24), "ill": [i % 3 == 0 for i in range(24)]})
+    share = "SELECT AVG(CASE WHEN ill THEN 1 ELSE 0 END) AS a FROM data WHERE id < {}"
+    found = questions(staff, [share.format(i) for i in range(1, 25)], secret="ill", epsilon=1)
+    assert (found.exact, found.numbers) == (1, 24)
+    assert found.private < 0.8

@@ -1,7 +1,8 @@
 """Differencing: answers that are harmless one by one, and single somebody out together."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,13 +19,18 @@ from deniable.audit.attack.isolating_combinations import (
 )
 from deniable.audit.attack.linkage import encode
 from deniable.audit.attack.rows.owned_sources import OwnedRows, read_owned
-from deniable.audit.attack.rows.question_lists import list_questions
-from deniable.audit.attack.rows.row_contributions import (
+from deniable.audit.attack.rows.published_numbers import (
+    ITS_COUNT,
     Contributions,
     PublishedNumber,
-    contribute,
 )
-from deniable.audit.attack.rows.secret_values import SecretContributions, contribute_by_value
+from deniable.audit.attack.rows.question_lists import QuestionList, read_questions
+from deniable.audit.attack.rows.row_contributions import contribute
+from deniable.audit.attack.rows.secret_values import (
+    SecretAverage,
+    SecretContributions,
+    contribute_by_value,
+)
 from deniable.exact.rationals import whole
 
 _SHOWN = 10
@@ -42,12 +48,15 @@ class DifferencingFinding(AttackFinding):
     exposed: int  # people in some set
     fewer_than: int
     skipped: tuple[tuple[str, str], ...]
+    # Numbers that are looked at alone, with how many people: fewer than `fewer_than`.
+    small: tuple[tuple[PublishedNumber, int], ...] = ()
     complete: int | None = None  # profiles of a set up to which all were searched; None: all
     made_up: bool = False
 
     def sections(self) -> Sequence[Section]:
         about = (
-            f"{len(self.questions):,} questions publish {len(self.numbers):,} counts and sums. "
+            f"{len(self.questions):,} questions publish {len(self.numbers):,} counts, sums and "
+            "averages. "
             f"Combinations of their exact answers isolate fewer than {self.fewer_than} people "
             f"in {len(self.isolated):,} ways; {self.exposed:,} of {self.people:,} people are "
             "in such a set."
@@ -58,6 +67,8 @@ class DifferencingFinding(AttackFinding):
         fix = "To protect them: answer with noise. Refusing questions reveals something, too."
         text = (about, self.thoroughness)
         sections = [Section("", text, ("people", "combination"), rows), Section("", (fix,))]
+        if self.small:
+            sections.insert(1, describe_small(self))
         if self.skipped:
             sections.append(describe_skipped(self.skipped))
         return sections
@@ -110,25 +121,25 @@ def differencing(
     (question 1, count) - (question 2, count)
     """
     owned = read_owned(source, table=table, **declared)
-    texts = list_questions(questions)
+    asked = read_questions(questions)
     known = (
-        contribute(owned, texts)
+        contribute(owned, asked.texts)
         if secret is None
-        else contribute_by_value(owned, texts, secret)
+        else contribute_by_value(owned, asked.texts, secret)
     )
-    return difference(owned, texts, fewer_than=fewer_than, known=known)
+    return difference(owned, asked, fewer_than=fewer_than, known=known)
 
 
 def difference(
     owned: OwnedRows,
-    texts: Sequence[str],
+    asked: QuestionList,
     *,
     fewer_than: int,
     known: Contributions | SecretContributions,
 ) -> DifferencingFinding:
     """The same, for contributions that are known."""
     whole(fewer_than, "fewer_than", least=2)
-    numbers, vectors = _vectors(known)
+    numbers, vectors, large = _vectors(known)
     profiles, place = merge_profiles(vectors)
     own = owned.table.unit
     units = np.arange(owned.rows.num_rows) if own is None else encode(owned.rows[own])
@@ -136,14 +147,22 @@ def difference(
     none = Isolation((), None)
     searched = isolate(profiles, people.tolist(), fewer_than) if len(numbers) else none
     hit = np.isin(place, [profile for one in searched.found for profile in one.profiles])
+    small = list[tuple[PublishedNumber, int]]()
+    shown = [numbers[one.recipe[0][0]] for one in searched.found if len(one.recipe) == 1]
+    for number, reads in _look_alone(known):
+        people_read = len(np.unique(units[reads]))
+        if 0 < people_read < fewer_than and number.place not in {one.place for one in shown}:
+            small.append((number, people_read))
+            hit |= reads
     return DifferencingFinding(
-        questions=tuple(texts),
+        questions=asked.texts,
         numbers=numbers,
         isolated=searched.found,
         people=len(np.unique(units)),
         exposed=len(np.unique(units[hit])),
         fewer_than=fewer_than,
-        skipped=known.skipped,
+        skipped=(*known.skipped, *_name_large(asked.texts, large), *asked.left_out),
+        small=tuple(sorted(small, key=lambda one: one[1])),
         complete=searched.complete,
         made_up=owned.made_up,
     )
@@ -162,19 +181,91 @@ def count_people(
 
 
 def describe_skipped(skipped: Sequence[tuple[str, str]]) -> Section:
-    """The questions that were not attacked, and why."""
-    rows = tuple(skipped[:_SHOWN])
-    return Section(
-        f"{len(skipped):,} questions were not attacked", (), ("question", "why"), rows
-    )
+    """What was not attacked, and why: questions, numbers of questions, files."""
+    rows = tuple((" ".join(what.split()), why) for what, why in skipped[:_SHOWN])
+    more = len(skipped) - len(rows)
+    text = (f"{more:,} more are not listed here; `skipped` has them.",) if more else ()
+    return Section(f"Not attacked: {len(skipped):,}", text, ("what", "why"), rows)
+
+
+def describe_small(found: DifferencingFinding) -> Section:
+    """The averages, quantiles and the like that are about few people."""
+    rows = tuple((str(people), str(number)) for number, people in found.small[:_SHOWN])
+    title = f"Averages, quantiles and the like about fewer than {found.fewer_than} people"
+    more = len(found.small) - len(rows)
+    text = (f"{more:,} more are not listed here; `small` has them.",) if more else ()
+    return Section(title, text, ("people", "number"), rows)
+
+
+def _name_large(
+    texts: Sequence[str], large: Iterable[PublishedNumber]
+) -> tuple[tuple[str, str], ...]:
+    listed = dict.fromkeys((one.output, texts[one.question]) for one in large)
+    why = "the average as a fraction is too large for 64 bits"
+    return tuple((f"{output} in {text}", why) for output, text in listed)
+
+
+def _look_alone(
+    known: Contributions | SecretContributions,
+) -> Iterator[tuple[PublishedNumber, NDArray[np.bool_]]]:
+    """Averages and numbers that are not linear, and which rows they depend on."""
+    if isinstance(known, SecretContributions):
+        yield from known.lone
+        yield from ((one.number, one.moved) for one in known.averages)
+        return
+    for lone in known.lone:
+        reads = np.zeros(known.vectors.shape[1], dtype=np.bool_)
+        reads[lone.rows] = True
+        yield lone.number, reads
+    for average in known.averages:
+        yield average.number, (average.above != 0) | (average.below != 0)
 
 
 def _vectors(
     known: Contributions | SecretContributions,
-) -> tuple[tuple[PublishedNumber, ...], NDArray[np.int64]]:
-    """What each row adds; or, of a secret, how much its values change what the row adds."""
+) -> tuple[tuple[PublishedNumber, ...], NDArray[np.int64], list[PublishedNumber]]:
+    """What each row adds; or, of a secret, how much its values change what the row adds. Last
+    come averages whose fractions are too large."""
     if isinstance(known, Contributions):
-        return known.numbers, known.vectors
+        return _add_sums_of_averages(known)
     changes = known.parts[1:] - known.parts[:1]
-    numbers = tuple(number for number in known.numbers for _ in range(len(changes)))
-    return numbers, changes.swapaxes(0, 1).reshape(-1, changes.shape[2])
+    numbers = [number for number in known.numbers for _ in range(len(changes))]
+    vectors = [changes.swapaxes(0, 1).reshape(-1, changes.shape[2])]
+    large = []
+    for average in known.averages:
+        try:
+            number, parts = _clear(average)
+        except OverflowError:
+            large.append(average.number)
+            continue
+        vectors.append(parts[1:] - parts[:1])
+        numbers += [number] * len(changes)
+    return tuple(numbers), np.concatenate(vectors), large
+
+
+def _add_sums_of_averages(
+    known: Contributions,
+) -> tuple[tuple[PublishedNumber, ...], NDArray[np.int64], list[PublishedNumber]]:
+    """An average is a sum for anybody who knows who is in its group, and so how many."""
+    beside = {number.place for number in known.numbers if number.times is not None}
+    alone = [one for one in known.averages if one.number.place not in beside]
+    numbers = [replace(one.number, times=ITS_COUNT) for one in alone]
+    vectors = np.concatenate([known.vectors, *(one.above[None] for one in alone)])
+    return (*known.numbers, *numbers), vectors, []
+
+
+def _clear(average: SecretAverage) -> tuple[PublishedNumber, NDArray[np.int64]]:
+    """An average as whole numbers that are linear in the secrets. If its count depends on no
+    secret, it is a sum. Otherwise the average p / q says that q times the values, less p times
+    their count, is zero; and no average says that the count is."""
+    if (average.below == average.below[:1]).all():
+        return replace(average.number, times=ITS_COUNT), average.above
+    above, below = average.exact_above, average.exact_below
+    if below == 0:
+        return replace(average.number, less=True), average.below
+    ratio = Fraction(above, below)
+    reach = ratio.denominator * int(np.abs(average.above).max())
+    if reach + abs(ratio.numerator) * int(np.abs(average.below).max()) >= 2**60:
+        raise OverflowError
+    parts = ratio.denominator * average.above - ratio.numerator * average.below
+    return replace(average.number, less=True), parts

@@ -19,9 +19,9 @@ from deniable.audit.attack.findings import AttackFinding
 from deniable.audit.attack.isolating_combinations import merge_profiles
 from deniable.audit.attack.least_errors import fit_values
 from deniable.audit.attack.rows.owned_sources import OwnedRows, read_owned
-from deniable.audit.attack.rows.question_lists import list_questions
+from deniable.audit.attack.rows.published_numbers import PublishedNumber
+from deniable.audit.attack.rows.question_lists import QuestionList, read_questions
 from deniable.audit.attack.rows.rehearsed_answers import answer_privately, tabulate_privately
-from deniable.audit.attack.rows.row_contributions import PublishedNumber
 from deniable.audit.attack.rows.secret_values import SecretContributions, contribute_by_value
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, positive, whole
@@ -57,8 +57,8 @@ class QuestionsFinding(AttackFinding):
     def sections(self) -> Sequence[Section]:
         found = self.differences
         about = (
-            f"{self.questions:,} questions publish {self.numbers:,} counts and sums about "
-            f"{self.rows:,} rows. The attacker knows every column but {self.secret}."
+            f"{self.questions:,} questions publish {self.numbers:,} counts, sums and averages "
+            f"about {self.rows:,} rows. The attacker knows every column but {self.secret}."
         )
         bars = (
             ("exact answers", self.exact),
@@ -102,13 +102,13 @@ def questions(
     >>> questions(staff, asked, secret="ill", draws=1).exact
     1.0
     """
-    owned, texts = read_owned(source, table=table, **declared), list_questions(asked)
+    owned, listed = read_owned(source, table=table, **declared), read_questions(asked)
     price = positive(epsilon, "epsilon")
 
     def draw(numbers: Sequence[PublishedNumber]) -> NDArray[np.float64]:
-        return answer_privately(owned, texts, numbers, epsilon=price)
+        return answer_privately(owned, listed.texts, numbers, epsilon=price)
 
-    attacked = _Attacked(owned, texts, secret, price, fewer_than)
+    attacked = _Attacked(owned, listed, secret, price, fewer_than)
     return attacked.compare(draw, whole(draws, "draws", least=1))
 
 
@@ -144,7 +144,7 @@ def cross_tables(
             return tabulate_privately(owned, tables, numbers, epsilon=price)
         return answer_privately(owned, texts, numbers, epsilon=price)
 
-    attacked = _Attacked(owned, texts, secret, price, fewer_than)
+    attacked = _Attacked(owned, QuestionList(texts), secret, price, fewer_than)
     return attacked.compare(draw, whole(draws, "draws", least=1))
 
 
@@ -154,45 +154,48 @@ class _Attacked:
     def __init__(
         self,
         owned: OwnedRows,
-        texts: Sequence[str],
+        asked: QuestionList,
         secret: str,
         epsilon: Fraction,
         fewer_than: int,
     ) -> None:
-        self._owned, self._texts, self._secret = owned, texts, secret
+        self._owned, self._asked, self._secret = owned, asked, secret
         self._epsilon, self._fewer_than = epsilon, fewer_than
-        self._known = _check_numbers(contribute_by_value(owned, texts, secret))
+        self._known = _check_numbers(contribute_by_value(owned, asked.texts, secret))
 
     def compare(
         self, draw: Callable[[Sequence[PublishedNumber]], NDArray[np.float64]], draws: int
     ) -> QuestionsFinding:
         """The attack on exact answers, beside the attack on private ones that are drawn."""
         known, owned = self._known, self._owned
-        attack, scales = _Attack(known), np.array([float(one) for one in known.scales])
-        private = [attack.share_right(draw(known.numbers) / scales) for _ in range(draws)]
+        averages = known.averages
+        attack, numbers = _Attack(known), (*known.numbers, *(one.number for one in averages))
+        scales = np.array([float(s) for s in (*known.scales, *(one.scale for one in averages))])
+        private = [attack.share_right(draw(numbers) / scales) for _ in range(draws)]
+        exact = [*known.exact_answers().astype(np.float64), *(one.exact for one in averages)]
+        differences = difference(owned, self._asked, fewer_than=self._fewer_than, known=known)
         return QuestionsFinding(
             secret=self._secret,
-            questions=len(self._texts),
-            numbers=len(known.numbers),
+            questions=len(self._asked.texts),
+            numbers=len(numbers),
             rows=owned.rows.num_rows,
-            exact=attack.share_right(known.exact_answers().astype(np.float64)),
+            exact=attack.share_right(np.array(exact)),
             private=float(np.mean(private)),
             baseline=float(np.bincount(known.actual).max() / len(known.actual)),
             epsilon=float(self._epsilon),
-            differences=difference(
-                owned, self._texts, fewer_than=self._fewer_than, known=known
-            ),
-            skipped=known.skipped,
+            differences=differences,
+            skipped=differences.skipped,
             made_up=owned.made_up,
         )
 
 
 def _check_numbers(known: SecretContributions) -> SecretContributions:
-    if known.numbers:
+    if known.numbers or known.averages:
         return known
     first = f" The first: {known.skipped[0][1]}." if known.skipped else ""
     raise InvalidParameter(
-        "No question of the list publishes a count or sum of this table's rows." + first
+        "No question of the list publishes a count, sum or average of this table's rows."
+        + first
     )
 
 
@@ -201,15 +204,28 @@ class _Attack:
 
     def __init__(self, known: SecretContributions) -> None:
         values, numbers, rows = known.parts.shape
-        flat = known.parts.reshape(values * numbers, rows)
-        profiles, self._place = merge_profiles(flat)
-        self._parts = profiles.reshape(values, numbers, -1).astype(np.float64)
+        above = [one.above for one in known.averages]
+        below = [one.below for one in known.averages]
+        none = np.zeros((values, 0, rows), dtype=np.int64)
+        both = np.stack(above + below, axis=1) if above else none
+        flat = np.concatenate([known.parts, both], axis=1)
+        profiles, self._place = merge_profiles(flat.reshape(-1, rows))
+        merged = profiles.reshape(values, flat.shape[1], -1).astype(np.float64)
+        ends = numbers, numbers + len(above)
+        self._sums, self._above, self._below = np.split(merged, ends, axis=1)
         self._sizes = np.bincount(self._place, minlength=profiles.shape[1]).astype(np.float64)
         self._actual = known.actual
 
     def share_right(self, answers: NDArray[np.float64]) -> float:
-        """The share of rows whose value is guessed right from these answers."""
-        found = fit_values(self._parts, answers, self._sizes)
+        """The share of rows whose value is guessed right from these answers. An average says
+        that the values less the average add up to zero."""
+        sums, averages = np.split(answers, [self._sums.shape[1]])
+        known = np.isfinite(averages)
+        less = self._above - np.where(known, averages, 0.0)[None, :, None] * self._below
+        parts = np.concatenate([self._sums, less], axis=1)
+        found = fit_values(
+            parts, np.concatenate([sums, np.where(known, 0.0, np.nan)]), self._sizes
+        )
         guesses = found.argmax(axis=1)[self._place]
         return float((guesses == self._actual).mean())
 

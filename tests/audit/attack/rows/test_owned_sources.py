@@ -1,17 +1,22 @@
 """Attacks take the owner's rows: frames, files, a policy with its key. Never a session."""
 
 import pickle
+import sqlite3
+from contextlib import closing
+from datetime import date
 
 import pandas as pd
 import polars as pl
+import psycopg
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 import deniable as dp
 from deniable.audit import attack
-from deniable.audit.attack.rows.owned_sources import made_up, read_owned
+from deniable.audit.attack.rows.owned_sources import _read_source, made_up, read_owned
 from deniable.policy import Policy, Table
+from tools.postgresql import address, server
 
 ROWS = {"ward": ["A", "B"], "cost": [10, 20]}
 
@@ -119,3 +124,45 @@ def test_rows_do_not_print_or_leave():
     assert repr(owned) == "<rows of data>"
     with pytest.raises(TypeError):
         pickle.dumps(owned)
+
+
+def write_policy(folder, source):
+    file = folder / "deniable.toml"
+    columns = "columns.cost = { bounds = [0, 100] }\n"
+    file.write_text(f'[budget]\nepsilon = 3\n[tables.visits]\nsource = "{source}"\n{columns}')
+    return file
+
+
+STORED = {"ward": ["A", None], "cost": [10.5, 20.0], "day": [date(2026, 1, 2), None]}
+
+
+def test_a_table_in_sqlite_is_read_with_the_key_and_not_without(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "v.sqlite")) as database, database:
+        database.execute("CREATE TABLE visits (ward TEXT, cost REAL, day DATE)")
+        rows = [("A", 10.5, "2026-01-02"), (None, 20.0, None)]
+        database.executemany("INSERT INTO visits VALUES (?, ?, ?)", rows)
+    file = write_policy(tmp_path, f"ibis://sqlite/{tmp_path}/v.sqlite#visits")
+    with pytest.raises(dp.InvalidParameter, match="private key"):
+        read_owned(file)
+    with dp.open(str(file)):
+        pass
+    assert read_owned(file).rows.to_pydict() == STORED
+    assert attack.linkage(file).people == 2
+
+
+def test_a_table_in_postgresql_is_read(tmp_path):
+    with server() as folder:
+        with psycopg.connect(address(folder), autocommit=True) as connection:
+            connection.execute("CREATE TABLE visits (ward text, cost numeric(9, 2), day date)")
+            connection.execute(
+                "INSERT INTO visits VALUES ('A', 10.5, '2026-01-02'), (NULL, 20, NULL)"
+            )
+        file = write_policy(tmp_path, f"{address(folder)}#public.visits")
+        with dp.open(str(file)):
+            pass
+        assert read_owned(file).rows.to_pydict() == STORED
+
+
+def test_a_table_in_spark_is_refused_in_words():
+    with pytest.raises(dp.InvalidParameter, match="Parquet"):
+        _read_source(Table("visits", "spark://local#visits"))

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable.audit.attack.rows.question_lists import list_questions
+from deniable.audit.attack.rows.question_lists import list_questions, read_questions
 
 CODE = """%matplotlib inline
 text = "SELECT 2"
@@ -83,15 +83,38 @@ def test_folders_and_several_files(tmp_path):
     assert list_questions([tmp_path / "b.sql", "SELECT 3"]) == ("SELECT 2", "SELECT 3")
 
 
-def test_a_release_holds_no_question(tmp_path):
+def test_a_release_holds_no_question_and_is_left_out_of_a_folder(tmp_path):
     rows = dp.protect(pa.table({"a": [1, 2]}), epsilon=1)
     rows.sql("SELECT COUNT(*) AS n FROM data", epsilon=1).save(tmp_path / "a.json")
     with pytest.raises(dp.InvalidParameter, match="not the question's text"):
+        list_questions(tmp_path / "a.json")
+    with pytest.raises(dp.InvalidParameter, match=r"a\.json was left out: it is a release"):
         list_questions(tmp_path)
+    (tmp_path / "b.sql").write_text("SELECT 1")
+    (tmp_path / "c.json").write_text('[{"sql": "SELECT 2"}]')
+    found = read_questions(tmp_path)
+    assert found.texts == ("SELECT 1", "SELECT 2")
+    assert [name for name, _ in found.left_out] == ["a.json"]
+
+
+def test_what_else_is_in_a_folder_is_named_with_the_reason(tmp_path):
+    (tmp_path / "a.sql").write_text("SELECT 1")
+    (tmp_path / "b.csv").write_text("age,zip\n30,1")
+    (tmp_path / "c.sqlite").write_text("no database")
+    (tmp_path / "d.parquet").write_bytes(b"\xff")
+    (tmp_path / "e.txt").write_bytes(b"\xff\xff")
+    found = read_questions([tmp_path])
+    assert found.texts == ("SELECT 1",)
+    assert dict(found.left_out) == {
+        "b.csv": "it is not a log: a CSV file with a column `sql`",
+        "c.sqlite": "it is not the database of a server",
+        "d.parquet": "files of this kind hold no questions",
+        "e.txt": "it cannot be read as text",
+    }
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json", "a.sqlite"])
 def test_other_files_are_refused(tmp_path, name):
     (tmp_path / name).write_text("who,what\nEve,x")
-    with pytest.raises(dp.InvalidParameter, match="is not"):
+    with pytest.raises(dp.InvalidParameter, match="is not a list of questions: it is not"):
         list_questions(tmp_path / name)

@@ -4,12 +4,13 @@ import numpy as np
 import pyarrow as pa
 
 from deniable.audit.attack.rows.owned_sources import read_owned
+from deniable.audit.attack.rows.published_numbers import PublishedNumber
 from deniable.audit.attack.rows.rehearsed_answers import (
     answer_privately,
     open_forgotten,
     tabulate_privately,
 )
-from deniable.audit.attack.rows.row_contributions import PublishedNumber, contribute
+from deniable.audit.attack.rows.row_contributions import contribute
 
 RNG = np.random.default_rng(4)
 VISITS = pa.table(

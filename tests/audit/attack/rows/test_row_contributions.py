@@ -1,11 +1,14 @@
 """Contributions add up to the exact answers, as the engine computes them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from deniable.audit.attack.rows.owned_sources import read_owned
 from deniable.audit.attack.rows.row_contributions import contribute
+from deniable.policy import Table
 
 RNG = np.random.default_rng(4)
 VISITS = pa.table(
@@ -91,6 +94,46 @@ def test_an_average_is_a_sum_only_beside_the_count_of_its_values():
         found = contribute(rows, [f"SELECT AVG(x) AS a, {count} AS n FROM data"])
         sums = [v for n, v in zip(found.numbers, found.vectors, strict=True) if n.times]
         assert [v.tolist() for v in sums] == [[1, 0, 5]] * averages
-    alone = contribute(rows, ["SELECT AVG(x) AS a FROM data"])
-    assert alone.numbers == ()
-    assert "no average beside its count" in alone.skipped[0][1]
+
+
+def test_an_average_alone_is_two_sums():
+    rows = read_owned(pa.table({"x": [1, None, 5]}), bounds={"x": (0, 9)})
+    (average,) = contribute(rows, ["SELECT AVG(x) AS a FROM data"]).averages
+    ratio = average.scale * int(average.above.sum()) / int(average.below.sum())
+    assert ratio == 3
+    assert (average.below != 0).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("number", ["MEDIAN(cost)", "STDDEV(cost)", "COUNT(DISTINCT ward)"])
+def test_what_is_not_linear_is_named_and_its_rows_are_known(number):
+    text = f"SELECT {number} AS m FROM visits WHERE ill"
+    found = contribute(OWNED, [text])
+    assert found.numbers == ()
+    assert found.skipped[0][0] == f"m in {text}"
+    assert "only whether it is about few people" in found.skipped[0][1]
+    ill = np.flatnonzero(VISITS["ill"].to_numpy(zero_copy_only=False))
+    assert set(found.lone[0].rows.tolist()) <= set(ill.tolist())
+    assert len(found.lone[0].rows) > 5
+
+
+def test_rows_are_followed_through_sub_queries_that_do_not_group():
+    inner = "SELECT ward, cost FROM visits WHERE ill"
+    for source in (f"({inner})", f"(SELECT ward FROM ({inner}))", "(SELECT * FROM visits)"):
+        found = contribute(OWNED, [f"SELECT COUNT(*) AS n FROM {source} WHERE ward = 'A'"])
+        assert found.skipped == ()
+        assert found.vectors.sum() > 0
+    grouped = "SELECT COUNT(*) AS n FROM (SELECT ward, COUNT(*) AS c FROM visits GROUP BY ward)"
+    assert "sub-query groups" in contribute(OWNED, [grouped]).skipped[0][1]
+
+
+def test_joins_with_public_tables_are_followed_and_others_are_named():
+    wards = Table("wards", pa.table({"ward": ["A"], "city": ["Ulm"]}), public=True)
+    owned = replace(OWNED, beside=(wards,), private=("staff",))
+    joined = "SELECT COUNT(*) AS n FROM visits JOIN {0} ON visits.ward = {0}.ward"
+    found = contribute(owned, [joined.format("wards")])
+    assert found.vectors[0].tolist() == [int(one == "A") for one in VISITS["ward"].to_pylist()]
+    reasons = {"staff": "private table 'staff'", "nix": "'nix', which is not given"}
+    for name, why in reasons.items():
+        assert why in contribute(owned, [joined.format(name)]).skipped[0][1]
+    twice = "SELECT COUNT(*) AS n FROM visits AS a JOIN visits AS b ON a.age = b.age"
+    assert "twice" in contribute(owned, [twice]).skipped[0][1]

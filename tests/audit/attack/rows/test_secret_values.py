@@ -47,3 +47,14 @@ def test_nothing_is_added_by_a_value_that_is_not_counted():
     by_value = dict(zip(found.values, found.parts[:, 0], strict=True))
     assert by_value["x"].tolist() == [1, 1, 1, 0, 0, 0]
     assert not np.any([by_value[value] for value in ("y", "z", None)])
+
+
+def test_an_average_beside_a_count_that_is_not_its_own_stays_an_average():
+    rows = pa.table({"id": range(6), "drug": [0, 1, None, 1, 0, 1]})
+    owned = read_owned(rows, bounds={"drug": (0, 1)})
+    found = contribute_by_value(
+        owned, ["SELECT AVG(drug) AS a, COUNT(*) AS n FROM data"], "drug"
+    )
+    assert [str(one) for one in found.numbers] == ["question 1, n"]
+    assert [one.number.output for one in found.averages] == ["a"]
+    assert found.averages[0].exact * found.averages[0].scale == pytest.approx(3 / 5)

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from deniable.audit.attack.canaries.one_run import OneRunFinding, one_run
 from deniable.audit.attack.members.model_membership import label_logits
 from deniable.audit.attack.rows.owned_sources import OwnedRows, read_owned
+from deniable.audit.attack.rows.published_numbers import PublishedNumber
 from deniable.audit.attack.rows.question_lists import list_questions
 from deniable.audit.attack.rows.rehearsed_answers import answer_privately, open_forgotten
-from deniable.audit.attack.rows.row_contributions import PublishedNumber, contribute
+from deniable.audit.attack.rows.row_contributions import contribute
 from deniable.errors import InvalidParameter
 from deniable.exact.bits import SYSTEM
 from deniable.exact.rationals import Number, whole

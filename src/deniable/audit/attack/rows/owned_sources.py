@@ -24,6 +24,8 @@ class OwnedRows:
     rows: "pa.Table"
     table: Table
     made_up: bool = False
+    beside: tuple[Table, ...] = ()  # the public tables of its policy: questions may join them
+    private: tuple[str, ...] = ()  # the names of the other private tables of its policy
 
     def __repr__(self) -> str:
         return f"<rows of {self.table.name}>" if not self.made_up else "<made-up rows>"
@@ -68,8 +70,10 @@ def made_up(policy: str | Path | Policy, *, table: str | None = None) -> OwnedRo
 
     declared = policy if isinstance(policy, Policy) else load(str(policy))
     chosen = _choose_table(declared, table)
-    rows = make_tables(Policy([chosen], epsilon=1))[chosen.name]
-    return OwnedRows(rows, chosen, made_up=True)
+    public = [one for one in declared.tables.values() if one.public]
+    rows = make_tables(Policy([chosen, *public], epsilon=1))
+    beside = tuple(_with_rows(one, rows[one.name]) for one in public)
+    return OwnedRows(rows[chosen.name], chosen, True, beside, _list_private(declared, chosen))
 
 
 def _is_session(source: object) -> bool:
@@ -94,7 +98,6 @@ def _read_file(source: str) -> "pa.Table":
 
 
 def _read_policy(path: str, name: str | None, declared: dict[str, Any]) -> OwnedRows:
-    from deniable.engines.duckdb.owner_rows import read_rows
     from deniable.engines.opening import engine_of, read_schemas
     from deniable.policy import load
     from deniable.policy.file import name_line_in_errors
@@ -107,15 +110,38 @@ def _read_policy(path: str, name: str | None, declared: dict[str, Any]) -> Owned
         policy = load(path)
         _check_key(policy)
         table = _choose_table(policy, name)
-        if engine_of(table.source) != "duckdb":
-            raise InvalidParameter(
-                f"Table {table.name!r} is in another database. Attacks read files and frames: "
-                "export its rows first."
-            )
         schema = read_schemas({table.name: table.source})[table.name]
         completed = table.with_schema(schema)
-        rows = read_rows(table.source, name=table.name, malformed=table.malformed)
-    return OwnedRows(_cast(rows, completed), completed)
+        rows = _read_source(table)
+        public = [one for one in policy.tables.values() if one.public]
+        beside = tuple(
+            one if engine_of(one.source) == "duckdb" else _with_rows(one, _read_source(one))
+            for one in public
+        )
+    private = _list_private(policy, table)
+    return OwnedRows(_cast(rows, completed), completed, False, beside, private)
+
+
+def _read_source(table: Table) -> "pa.Table":
+    """All rows of a table of a policy, wherever they are."""
+    from deniable.engines.opening import engine_of
+
+    engine = engine_of(table.source)
+    if engine == "duckdb":
+        from deniable.engines.duckdb.owner_rows import read_rows
+
+        return read_rows(table.source, name=table.name, malformed=table.malformed)
+    if engine == "spark":
+        raise InvalidParameter(
+            f"Table {table.name!r} is in Spark, whose tables may be too large for one machine, "
+            "and attacks need all rows in memory. Write some columns and rows to a Parquet "
+            "file, and attack that."
+        )
+    if engine == "postgresql":
+        from deniable.engines.postgresql.owner_rows import read_rows as read_stored
+    else:
+        from deniable.engines.ibis.owner_rows import read_rows as read_stored
+    return read_stored(str(table.source), name=table.name)
 
 
 def _check_key(policy: Policy) -> None:
@@ -149,6 +175,17 @@ def _choose_table(policy: Policy, name: str | None) -> Table:
         listed = ", ".join(private)
         raise InvalidParameter(f"Name one table with `table`. The private ones are: {listed}.")
     return private[name]
+
+
+def _list_private(policy: Policy, chosen: Table) -> tuple[str, ...]:
+    """The names of the other private tables."""
+    tables = policy.tables.items()
+    return tuple(name for name, one in tables if not one.public and name != chosen.name)
+
+
+def _with_rows(table: Table, rows: "pa.Table") -> Table:
+    """A public table whose rows are here."""
+    return Table(table.name, rows, columns=table.columns, unique=table.unique, public=True)
 
 
 def _declare(rows: "pa.Table", name: str | None, declared: dict[str, Any]) -> OwnedRows:

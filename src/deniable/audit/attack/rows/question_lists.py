@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,47 +18,96 @@ _TOKENS = re.compile(
 _ASKING = ("sql", "explain", "plan")  # methods whose first argument is a question
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionList:
+    """Questions, once each; and the files of folders that hold none, with the reason."""
+
+    texts: tuple[str, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+
+
 def list_questions(questions: str | Path | Iterable[str | Path]) -> tuple[str, ...]:
     """The questions of a file or folder, or those that are given, once each.
 
-    A file is SQL with semicolons (.sql, .txt), a notebook (.ipynb), a script (.py), a log with
-    a column or field `sql` (.csv, .jsonl, .json), or the database of a server (.sqlite). In a
-    list, a text is a question, and a `Path` is a file or folder.
+    A file holds SQL with semicolons (.sql, .txt), a notebook (.ipynb), a script (.py), a log
+    with a column or field `sql` (.csv, .jsonl, .json), or the database of a server (.sqlite).
+    In a list, a text is a question, and a `Path` is a file or folder.
 
     >>> list_questions(["SELECT COUNT(*) FROM t", "SELECT COUNT(*) FROM t"])
     ('SELECT COUNT(*) FROM t',)
     """
+    return read_questions(questions).texts
+
+
+def read_questions(questions: str | Path | Iterable[str | Path]) -> QuestionList:
+    """The same, with the files of folders that were left out, and why: a folder may also hold
+    releases, data and databases. A file that is named itself must hold questions.
+
+    >>> read_questions(["SELECT COUNT(*) FROM t"]).left_out
+    ()
+    """
     given = [Path(questions)] if isinstance(questions, str | Path) else list(questions)
     found: list[Any] = []
+    left_out: list[tuple[str, str]] = []
     for one in given:
-        found += _read(one) if isinstance(one, Path) else [one]
+        if not isinstance(one, Path):
+            found.append(one)
+        elif one.is_dir():
+            for file in sorted(file for file in one.iterdir() if file.is_file()):
+                try:
+                    found += _read(file, _find_suffix(file))
+                except _NoQuestions as problem:
+                    left_out.append((file.name, str(problem)))
+        else:
+            found += _read_named(one)
     if not found or not all(isinstance(one, str) for one in found):
         raise InvalidParameter(
             "There is no question in it. Give a list of SQL texts, a file of them with a "
             "semicolon after each, a log with a column `sql`, or a notebook or script that "
             "calls `session.sql(...)`."
+            + "".join(f" {name} was left out: {why}." for name, why in left_out[:3])
         )
-    return tuple(dict.fromkeys(one.strip() for one in found))
+    texts = tuple(dict.fromkeys(one.strip() for one in found))
+    return QuestionList(texts, tuple(left_out))
 
 
-def _read(path: Path) -> list[str]:
-    """The questions of a file, or of all files of a folder that can hold some."""
-    if path.is_dir():
-        files = sorted(one for one in path.iterdir() if one.suffix.lower() in _SUFFIXES)
-        return [question for one in files for question in _read(one)]
-    if path.suffix.lower() in (".sqlite", ".db"):
+class _NoQuestions(Exception):
+    """A file that is not a list of questions; the message says why."""
+
+
+def _find_suffix(path: Path) -> str:
+    """The kind of a file in a folder, by its name."""
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise _NoQuestions("files of this kind hold no questions")
+    return suffix
+
+
+def _read_named(path: Path) -> list[str]:
+    """The questions of a file that somebody named: it must hold some."""
+    try:
+        return _read(path, path.suffix.lower())
+    except _NoQuestions as problem:
+        raise InvalidParameter(
+            f"{str(path)!r} is not a list of questions: {problem}. Give SQL with semicolons, "
+            "the analysts' notebooks or scripts, a log with a field `sql`, or the database of "
+            "the server."
+        ) from None
+
+
+def _read(path: Path, suffix: str) -> list[str]:
+    """The questions of a file."""
+    if suffix in (".sqlite", ".db"):
         return _read_server(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        raise InvalidParameter(f"{str(path)!r} cannot be read as text.") from None
+        raise _NoQuestions("it cannot be read as text") from None
     try:
-        return _READERS.get(path.suffix.lower(), split_statements)(text)
-    except InvalidParameter:
-        raise
+        return _READERS.get(suffix, split_statements)(text)
     except (ValueError, KeyError, TypeError, RecursionError, csv.Error):
-        what = _KINDS.get(path.suffix.lower(), "a list of questions")
-        raise InvalidParameter(f"{str(path)!r} is not {what}.") from None
+        what = _KINDS.get(suffix, "a list of questions")
+        raise _NoQuestions(f"it is not {what}") from None
 
 
 def _read_notebook(text: str) -> list[str]:
@@ -92,10 +142,9 @@ def _walk_json(text: str) -> list[str]:
     """Every text that is called `sql` in a JSON document."""
     found, waiting = list[str](), [json.loads(text)]
     if isinstance(waiting[0], dict) and {"certificate", "plan"} & set(waiting[0]):
-        raise InvalidParameter(
-            "A release and its certificate hold the engine's statement, not the question's "
-            "text, so they are no list of questions. Give the analysts' notebooks or scripts, "
-            "a log with a field `sql`, or the database of the server."
+        raise _NoQuestions(
+            "it is a release or a certificate, which hold the engine's statement, not the "
+            "question's text"
         )
     while waiting:
         part = waiting.pop()
@@ -117,7 +166,7 @@ def _read_server(path: Path) -> list[str]:
             asked = database.execute("SELECT request FROM jobs ORDER BY start").fetchall()
         return [sql for (request,) in asked for sql in _walk_json(request)]
     except (sqlite3.Error, ValueError, TypeError):
-        raise InvalidParameter(f"{str(path)!r} is not the database of a server.") from None
+        raise _NoQuestions("it is not the database of a server") from None
 
 
 def split_statements(text: str) -> list[str]:
@@ -181,4 +230,4 @@ _KINDS = {
     ".jsonl": "a log: a file with one JSON object in each line, with a field `sql`",
     ".json": "a JSON file",
 }
-_SUFFIXES = (*_READERS, ".sql", ".txt", ".sqlite")
+_SUFFIXES = (*_READERS, ".sql", ".txt", ".sqlite", ".db")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.audit.attack.rows.owned_sources import OwnedRows
-from deniable.audit.attack.rows.row_contributions import PublishedNumber
+from deniable.audit.attack.rows.published_numbers import PublishedNumber
 from deniable.errors import DeniableError
 from deniable.exact.rationals import Number, positive
 from deniable.policy import Policy, Table
@@ -45,7 +45,8 @@ def open_forgotten(
         expected_rows=table.expected_rows,
         **limits,  # type: ignore[arg-type]
     )
-    return connect(Policy([private], epsilon=epsilon, delta=delta), Session)
+    tables = [private, *owned.beside]
+    return connect(Policy(tables, epsilon=epsilon, delta=delta), Session)
 
 
 def answer_privately(

@@ -4,7 +4,7 @@ A published count or sum is then linear in unknowns that say which value each pe
 is what differencing and reconstruction work on. The attacker knows all other columns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -13,15 +13,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.audit.attack.rows.owned_sources import OwnedRows
-from deniable.audit.attack.rows.row_contributions import (
-    Contributions,
-    PublishedNumber,
-    contribute,
-)
+from deniable.audit.attack.rows.published_numbers import Contributions, PublishedNumber
+from deniable.audit.attack.rows.row_contributions import contribute
 from deniable.errors import InvalidParameter
 
 MOST_VALUES = 12
 MOST_NUMBERS = 1 << 28
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SecretAverage:
+    """`above[v, j]`, `below[v, j]`: what row j adds to both sums of an average if its secret
+    has the value v. The exact average is `scale * exact_above / exact_below`."""
+
+    number: PublishedNumber
+    above: NDArray[np.int64]
+    below: NDArray[np.int64]
+    scale: Fraction
+    exact_above: int
+    exact_below: int
+
+    @property
+    def exact(self) -> float:
+        """The exact average in units of its scale; NaN if it is of no value."""
+        return self.exact_above / self.exact_below if self.exact_below else np.nan
+
+    @property
+    def moved(self) -> NDArray[np.bool_]:
+        """Which rows' secrets it depends on."""
+        changed = (self.above != self.above[:1]) | (self.below != self.below[:1])
+        return np.asarray(changed.any(axis=0))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -34,6 +55,9 @@ class SecretContributions:
     parts: NDArray[np.int64]
     scales: tuple[Fraction, ...]
     skipped: tuple[tuple[str, str], ...]
+    averages: tuple[SecretAverage, ...] = ()  # those that are not a product in `numbers`
+    # Numbers that are not linear, and which rows' secrets they depend on.
+    lone: tuple[tuple[PublishedNumber, NDArray[np.bool_]], ...] = ()
 
     def exact_answers(self) -> NDArray[np.int64]:
         """The exact numbers, in units of their scales."""
@@ -60,7 +84,8 @@ def contribute_by_value(
     listed = dict.fromkeys(number for one in found for number in one.numbers)
     numbers = tuple(n for n in listed if all(_holds(n, one) for one in found))
     scales = {n: s for one in found for n, s in zip(one.numbers, one.scales, strict=True)}
-    if len(values) * len(numbers) * owned.rows.num_rows > MOST_NUMBERS:
+    averages = max(len(one.averages) for one in found)
+    if len(values) * (len(numbers) + 2 * averages) * owned.rows.num_rows > MOST_NUMBERS:
         raise InvalidParameter(
             "These are too many questions and rows for one attack: it would need more than "
             "2 GB. Attack a random part of the rows, or of the questions."
@@ -74,12 +99,53 @@ def contribute_by_value(
     place = {value: i for i, value in enumerate(values)}
     actual = np.array([place[value] for value in column], dtype=np.int64)
     ordered = tuple(scales[number] for number in numbers)
-    return SecretContributions(numbers, values, actual, parts, ordered, found[0].skipped)
+    skipped = tuple(dict.fromkeys(entry for one in found for entry in one.skipped))
+    return SecretContributions(
+        numbers,
+        values,
+        actual,
+        parts,
+        ordered,
+        skipped,
+        tuple(_average(found, actual, {n.place for n in numbers if n.times is not None})),
+        tuple(_look_alone(found, owned.rows.num_rows)),
+    )
+
+
+def _average(
+    found: Sequence[Contributions],
+    actual: NDArray[np.int64],
+    known: Container[tuple[int, str, tuple[Any, ...]]],
+) -> Iterator[SecretAverage]:
+    """The averages that are not known as sums already."""
+    by_value = [{one.number: one for one in several.averages} for several in found]
+    none, rows = np.zeros(len(actual), dtype=np.int64), np.arange(len(actual))
+    for number, any_of in {n: one for listed in by_value for n, one in listed.items()}.items():
+        if number.place in known:
+            continue
+        parts = [listed.get(number) for listed in by_value]
+        above = np.stack([none if one is None else one.above for one in parts])
+        below = np.stack([none if one is None else one.below for one in parts])
+        totals = int(above[actual, rows].sum()), int(below[actual, rows].sum())
+        yield SecretAverage(number, above, below, any_of.scale, *totals)
+
+
+def _look_alone(
+    found: Sequence[Contributions], many: int
+) -> Iterator[tuple[PublishedNumber, NDArray[np.bool_]]]:
+    by_value = [{one.number: one for one in several.lone} for several in found]
+    for number in dict.fromkeys(number for listed in by_value for number in listed):
+        parts = [listed.get(number) for listed in by_value]
+        wide = max(one.parts.shape[1] for one in parts if one is not None)
+        none = np.zeros((many, wide), dtype=object)
+        spread = [none if one is None else one.spread(many) for one in parts]
+        moved = [(one != spread[0]).any(axis=1) for one in spread]
+        yield number, np.asarray(np.any(moved, axis=0), dtype=np.bool_)
 
 
 def _holds(number: PublishedNumber, known: Contributions) -> bool:
     """Whether an average times a count is a sum for this value of the secret, too: not if the
-    count has rows whose averaged value is NULL then."""
+    count has rows whose averaged value is NULL then. It is attacked as an average instead."""
     if number.times is None or number in known.numbers:
         return True
     return replace(number, output=number.times, times=None) not in known.numbers
