@@ -17,8 +17,8 @@ def main(words: list[str]) -> int:
     builder = Path(sys.executable).with_name("zensical" if "--zensical" in words else "mkdocs")
     status = subprocess.call([builder, "build", "--strict", *quiet(builder)], cwd=ROOT)
     if status == 0:
-        print("The documentation is in build/site. Read it, without any network, with")
-        print("  python3 -m http.server --directory build/site")
+        print("The documentation is in build/site. Open build/site/index.html in a browser;")
+        print("pages and search need no server and no network.")
     return status
 
 

@@ -1,5 +1,6 @@
 """The whole site: links, what a browser loads, what a search finds, whether all can read it."""
 
+import hashlib
 import re
 import tomllib
 from html.parser import HTMLParser
@@ -141,6 +142,24 @@ def search(box, words):
     links = page.locator(".md-search-result__item > a.md-search-result__link")
     shown = [links.nth(place).get_attribute("href") for place in range(min(3, links.count()))]
     return [urlsplit(link).path.strip("/").removesuffix(".html") for link in shown]
+
+
+@pytest.mark.needs("chromium")
+def test_pages_opened_as_files_are_searched(chromium, site):  # noqa: F811
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    asked = []
+    context.on("request", lambda request: asked.append(urlsplit(request.url).scheme))
+    found = search(open_search(context.new_page(), site.as_uri()), "budget exhausted")
+    assert any(page.endswith("reference/errors/budget-exhausted") for page in found), found
+    assert set(asked) <= {"file", "data", "blob", "about"}
+    context.close()
+
+
+def test_the_shim_is_the_package_s_file(site):
+    shim = (site / "vendor" / "iframe-worker-1.0.4.js").read_bytes()
+    told = (site / "vendor" / "iframe-worker.txt").read_text()
+    assert hashlib.sha256(shim).hexdigest() in told
+    assert "MIT" in (site / "vendor" / "iframe-worker-LICENSE.txt").read_text()
 
 
 @pytest.mark.needs("chromium")
