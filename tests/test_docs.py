@@ -11,33 +11,20 @@ from pathlib import Path
 import pytest
 
 from tools.pages.assembly import made_places
+from tools.pages.snippets import describe_difference, run_page, snippets
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
-FENCE = re.compile(r"^(?P<indent> *)```python\n(?P<code>.*?)^ *```", re.DOTALL | re.MULTILINE)
-OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-
-
-def snippets(text):
-    """(line, code) of every Python block; the line is that of the code's first line."""
-    for block in FENCE.finditer(text):
-        code = re.sub(rf"^{block['indent']}", "", block["code"], flags=re.MULTILINE)
-        yield text.count("\n", 0, block.start("code")) + 1, code
 
 
 def run(text, name):
-    """Runs a page's snippets in order and returns how many there were."""
-    namespace = {"__name__": "__main__"}
+    """Runs a page's snippets in order, compares their outputs with the shown ones, and returns
+    how many snippets there were."""
     count = 0
-    for count, (line, code) in enumerate(snippets(text), start=1):  # noqa: B007
-        if ">>>" in code:
-            # A copy goes in, because doctest clears what it is given; what it learnt comes out.
-            test = doctest.DocTestParser().get_doctest(code, namespace, name, name, line - 1)
-            doctest.DebugRunner(optionflags=OPTIONS).run(test, clear_globs=False)
-            namespace = test.globs
-        else:
-            # Blank lines before the code make a traceback name the page's own line.
-            exec(compile("\n" * (line - 1) + code, name, "exec"), namespace)
+    for count, (snippet, printed) in enumerate(run_page(text, name), start=1):  # noqa: B007
+        if snippet.shown is not None:
+            difference = describe_difference(snippet.shown, printed)
+            assert difference is None, f"{name}, below line {snippet.line}: {difference}"
     return count
 
 
@@ -65,12 +52,20 @@ def test_the_readme_is_short_enough_to_be_read():
 
 
 def test_the_readme_has_an_example():
-    assert list(snippets((ROOT / "README.md").read_text(encoding="utf-8")))
+    assert snippets((ROOT / "README.md").read_text(encoding="utf-8"))
 
 
 def test_blocks_share_one_namespace():
     page = "```python\nx = 2\n```\ntext\n  ```python\n  >>> y = x + 1\n  >>> y\n  3\n  ```\n"
     assert run(page + "```python\nassert y == 3\n```\n", "page") == 3
+
+
+@pytest.mark.parametrize("shown", ["2 left", "1 were left\nmore", "were left"])
+def test_a_wrong_output_is_seen(shown):
+    page = "```python\nprint('3 were left')\n```\n\n```text\n{}\n```\n"
+    with pytest.raises(AssertionError, match="below line 2"):
+        run(page.format(shown), "page")
+    assert run(page.format("9,500 were left\n..."), "page") == 1
 
 
 @pytest.mark.parametrize("code", ["assert 1 == 2", ">>> 1 + 1\n3", ">>> 1 / 0", "1 / 0"])

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from tools.pages.assembly import DOCS
+from tools.pages.snippets import describe_difference
 
 # Her table has other names than the lesson's. She puts them in its place.
 HERS = {
@@ -18,7 +19,10 @@ HERS = {
     "east": "hill",
     "visits": "loans",
 }
-FENCE = re.compile(r"^```(?P<kind>sh|toml)\n(?P<code>.*?)^```", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(
+    r"^```(?P<kind>sh|toml)\n(?P<code>.*?)^```$(?:\s*?^```text\n(?P<shown>.*?)^```$)?",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 def follow(page, words):
@@ -61,6 +65,8 @@ def test_she_gets_a_private_answer(tmp_path):
             policy.write_text(block["code"] + ledger[0])
         else:
             told.append(run(block["code"], tmp_path))
+            if block["shown"]:
+                assert describe_difference(block["shown"], told[-1]) is None
     everything = "\n".join(told)
     assert re.search(r"^harbour +[\d,]+ ± \d+$", everything, re.MULTILINE)
     assert "Left: epsilon 1.5" in everything

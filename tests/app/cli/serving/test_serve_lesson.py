@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 
 from tests.app.cli.serving.test_serve_operated import FENCE, ROOT, run, served
-from tests.test_docs import snippets
+from tools.pages.snippets import snippets
 
 PAGE = ROOT / "docs" / "tutorials" / "first-server.md"
 
@@ -11,8 +11,8 @@ PAGE = ROOT / "docs" / "tutorials" / "first-server.md"
 def test_every_command_of_the_lesson_works(tmp_path, monkeypatch):
     text = PAGE.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    for _, code in snippets(text):
-        exec(code, {})
+    for snippet in snippets(text):
+        exec(snippet.code, {})
     told, address = [], ""
     with ExitStack() as running:
         for block in FENCE.finditer(text):

@@ -1,0 +1,127 @@
+"""The Python blocks of a page, run in order, and what the page shows of their output.
+
+    python -m tools.pages.snippets docs/how-to/limits.md ...
+
+A block with `>>>` is a doctest; any other is executed; a page is one namespace. A `text` block
+right below a block is what that block prints. The command above writes such blocks again, with
+fresh noise; `tests/test_docs.py` compares them with what is printed, but for digits.
+"""
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FENCE = re.compile(
+    r"^(?P<indent> *)```python\n(?P<code>.*?)^ *```$"
+    r"(?:\s*?^ *```text\n(?P<shown>.*?)^ *```$)?",
+    re.DOTALL | re.MULTILINE,
+)
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+_LEFT_OUT = "..."  # a line of its own: any lines, or none; at the end of a line: its rest
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A Python block: its code, its first line's number, what is shown, and where that is."""
+
+    code: str
+    line: int
+    shown: str | None
+    span: tuple[int, int]
+
+
+def snippets(text: str) -> list[Snippet]:
+    """The Python blocks of a page.
+
+    >>> snippets("# Page\\n```python\\nprint(1)\\n```\\n\\n```text\\n1\\n```\\n")
+    [Snippet(code='print(1)\\n', line=3, shown='1\\n', span=(40, 42))]
+    """
+    found = []
+    for block in FENCE.finditer(text):
+        code = re.sub(rf"^{block['indent']}", "", block["code"], flags=re.MULTILINE)
+        line = text.count("\n", 0, block.start("code")) + 1
+        found.append(Snippet(code, line, block["shown"], block.span("shown")))
+    return found
+
+
+def run_page(text: str, name: str) -> Iterator[tuple[Snippet, str]]:
+    """Runs a page's blocks, and hands out each with what it printed."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for snippet in snippets(text):
+        printed = io.StringIO()
+        if ">>>" in snippet.code:
+            # A copy goes in, because doctest clears what it is given; what it learnt comes out.
+            test = doctest.DocTestParser().get_doctest(
+                snippet.code, namespace, name, name, snippet.line - 1
+            )
+            doctest.DebugRunner(optionflags=OPTIONS).run(test, clear_globs=False)
+            namespace = test.globs
+        else:
+            # Blank lines before the code make a traceback name the page's own line.
+            code = compile("\n" * (snippet.line - 1) + snippet.code, name, "exec")
+            with contextlib.redirect_stdout(printed):
+                exec(code, namespace)
+        yield snippet, printed.getvalue()
+
+
+def describe_difference(shown: str, printed: str) -> str | None:
+    """How a shown output differs from the printed one, but for digits and widths; None if it
+    does not. A line of three dots stands for lines that are left out.
+
+    >>> describe_difference("about 3,411 ± 6\\n...\\nend", "about -7 ± 41\\nmore\\nend\\n")
+    >>> describe_difference("3 left", "3 more left")
+    'shown:\\n# left\\nprinted:\\n# more left'
+    """
+    wanted, lines = _shapes(shown), _shapes(printed)
+    pattern = "".join(
+        r"(?:.*\n)*" if line == _LEFT_OUT else _line_pattern(line) for line in wanted
+    )
+    if re.fullmatch(pattern, "".join(f"{line}\n" for line in lines)):
+        return None
+    return "\n".join(["shown:", *wanted, "printed:", *lines])
+
+
+def _shapes(text: str) -> list[str]:
+    """The lines of an output without digits, column widths, and blank lines at its ends."""
+    plain = re.sub(r"\b[0-9a-f]{16,}\b", "#", text.strip())  # a key
+    plain = re.sub(r"-?\d(?:[\d,.]*\d)?(?:e[-+]?\d+)?", "#", plain)
+    plain = re.sub(r" +", " ", re.sub(r"-{3,}", "-", plain))
+    return [line.strip() for line in plain.split("\n")]
+
+
+def _line_pattern(line: str) -> str:
+    start = line.removesuffix(_LEFT_OUT)
+    return re.escape(start) + (".*" if start != line else "") + r"\n"
+
+
+def write_outputs(page: Path) -> int:
+    """Writes the outputs that a page shows again, and returns how many changed."""
+    text, changed = page.read_text(encoding="utf-8"), 0
+    path, home = page.resolve(), Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            ran = list(run_page(text, str(path)))
+        finally:
+            os.chdir(home)
+    for snippet, printed in reversed(ran):
+        if snippet.shown is None or not describe_difference(snippet.shown, printed):
+            continue
+        start, end = snippet.span
+        text = f"{text[:start]}{printed.rstrip()}\n{text[end:]}"
+        changed += 1
+    path.write_text(text, encoding="utf-8")
+    return changed
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        print(f"{name}: {write_outputs(Path(name))} outputs written again")
