@@ -166,11 +166,14 @@ def describe_share(share: Share) -> str:
 
     >>> describe_share(Share(0.09, 0.071, 0.112)), describe_share(Share(0.1, 0.02, 0.3, True))
     ('about 9 % (7.1 to 11.2 %)', '2 to 30 %')
+    >>> describe_share(Share(0.2746, 0.2723, 0.2768))
+    'about 27.5 % (27.2 to 27.7 %)'
     """
     if share.high == 0:
         return "nothing"
     ends = f"{_tenths(share.low)} to {_tenths(share.high)} %"
-    digits = 2 if share.value >= 0.02 else 3
+    # A whole per cent is too coarse for a small share, and for a short interval.
+    digits = 2 if share.value >= 0.02 and share.high - share.low >= 0.02 else 3
     return ends if share.ranged else f"about {percent(round(share.value, digits))} ({ends})"
 
 
