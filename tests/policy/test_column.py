@@ -1,5 +1,6 @@
 """Columns: what their declarations agree on, and what the source's type adds."""
 
+from datetime import date
 from fractions import Fraction
 
 import numpy as np
@@ -143,6 +144,17 @@ def test_keys_may_come_as_arrays_and_series(make):
     keys = Column("ward", keys=make(values)).keys
     assert keys == ("A", "B")
     assert {type(one) for one in keys} == {str}
+
+
+def test_keys_may_be_days():
+    days = [date(2026, 3, 2), date(2026, 3, 3)]
+    assert Column("day", keys=days) == Column("day", keys=["2026-03-02", "2026-03-03"])
+    assert Column("day", keys=np.array(days, "datetime64[D]")).keys == (
+        "2026-03-02",
+        "2026-03-03",
+    )
+    with pytest.raises(InvalidPolicy, match="one kind"):
+        Column("day", keys=[date(2026, 3, 2), 5])
 
 
 def test_keys_of_an_array_of_numbers_are_numbers_of_python():

@@ -27,9 +27,17 @@ from deniable.privacy import GaussianLoss, PureLoss
 FIGURES: Mapping[str, Callable[[], Figure]] = {
     "architecture": architecture.ways,
     "answer": examples.answer,
+    "bins": examples.bins,
+    "ladder": examples.ladder,
+    "days": examples.days,
+    "matrix": examples.matrix,
     "population": examples.population,
     "copy": examples.copy,
     "model": examples.model,
+    "effects": examples.effects,
+    "curve": examples.curve,
+    "calibration": examples.calibration,
+    "survey": examples.survey,
     "tradeoff": lambda: losses.tradeoff(
         {f"epsilon {epsilon}": PureLoss(epsilon) for epsilon in (0.5, 1, 3)}
     ),

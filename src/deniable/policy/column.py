@@ -251,6 +251,7 @@ def _keys(name: str, keys: Sequence[KeyValue] | str | None) -> Keys:
     values = None if isinstance(keys, str) else to_tuple(keys)
     if values is None:
         raise _bad(name, "keys", f"{wrong}. Found {keys!r}")
+    values = tuple(value.isoformat() if type(value) is date else value for value in values)
     if not values:
         raise _bad(name, "keys", f"{wrong}. Found an empty list")
     kind = kind_of_keys(values)
