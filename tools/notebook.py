@@ -1,7 +1,8 @@
 """A page of docs/ as a notebook, with what its code shows: `python -m tools.notebook`.
 
 The page is the source: its text and its Python blocks become cells, in order, and are run in
-one namespace, so that the notebook shows answers to people who only read it.
+one namespace, so that the notebook shows answers to people who only read it. Shell blocks are
+cells too, unless the page has a file that is edited by hand between them.
 """
 
 import ast
@@ -12,9 +13,12 @@ import io
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from tools.notebook_shell import BACKGROUND, MAGIC, Shell
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "tutorials" / "ten-questions.md"
@@ -39,9 +43,14 @@ def cells(page: str) -> list[tuple[str, str]]:
     [('markdown', '# Title'), ('code', 'x = 1'), ('markdown', 'end')]
     >>> cells("```python\\n>>> x = 1\\n>>> x\\n1\\n>>> x + 1\\n2\\n```\\n")
     [('code', 'x = 1\\nx'), ('code', 'x + 1')]
+    >>> cells("```sh\\nls\\n```\\n")
+    [('code', '%%bash\\nls')]
     """
     parts: list[tuple[str, str]] = []
     kind, lines = "markdown", list[str]()
+    fences = {f"{_FENCE}python": "", f"{_FENCE}python server": ""}
+    if f"{_FENCE}toml" not in page:
+        fences |= {f"{_FENCE}sh": MAGIC, f"{_FENCE}sh background": BACKGROUND}
 
     def keep() -> None:
         text = "\n".join(lines).strip("\n")
@@ -52,9 +61,10 @@ def cells(page: str) -> list[tuple[str, str]]:
         lines.clear()
 
     for line in page.splitlines():
-        if kind == "markdown" and line == f"{_FENCE}python":
+        if kind == "markdown" and line in fences:
             keep()
             kind = "code"
+            lines += fences[line].splitlines()
         elif kind == "code" and line == _FENCE:
             keep()
             kind = "markdown"
@@ -86,15 +96,33 @@ def run_cells(code: list[str]) -> list[list[Output]]:
     """
     namespace: dict[str, Any] = {"__name__": "__main__"}
     shown: list[list[Output]] = []
-    back = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            for place, piece in enumerate(code, start=1):
-                shown.append(_run(piece, f"cell {place}", namespace))
-        finally:
-            os.chdir(back)
+    with tempfile.TemporaryDirectory() as folder, _at_home(folder), Shell.opened() as shell:
+        for place, piece in enumerate(code, start=1):
+            if piece.startswith((MAGIC, BACKGROUND)):
+                shown.append(_stream(shell.run(piece)))
+            else:
+                shown.append(_run(shell.localize(piece), f"cell {place}", namespace))
     return shown
+
+
+@contextlib.contextmanager
+def _at_home(folder: str) -> Iterator[None]:
+    """In a folder that is also the home, where keys of servers are remembered."""
+    back, home = Path.cwd(), os.environ.get("HOME")
+    os.chdir(folder)
+    os.environ["HOME"] = folder
+    try:
+        yield
+    finally:
+        os.chdir(back)
+        os.environ.pop("HOME")
+        if home is not None:
+            os.environ["HOME"] = home
+
+
+def _stream(text: str) -> list[Output]:
+    lines = text.splitlines(keepends=True)
+    return [{"name": "stdout", "output_type": "stream", "text": lines}] if lines else []
 
 
 def _run(piece: str, name: str, namespace: dict[str, Any]) -> list[Output]:
@@ -105,8 +133,7 @@ def _run(piece: str, name: str, namespace: dict[str, Any]) -> list[Output]:
         exec(compile(tree, name, "exec"), namespace)
         if isinstance(last, ast.Expr):
             value = eval(compile(ast.Expression(last.value), name, "eval"), namespace)
-    text = out.getvalue().splitlines(keepends=True)
-    outputs = [{"name": "stdout", "output_type": "stream", "text": text}] if text else []
+    outputs = _stream(out.getvalue())
     return outputs if value is None else [*outputs, _show(value)]
 
 

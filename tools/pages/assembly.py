@@ -21,9 +21,8 @@ OUTSIDE = {
     "SECURITY.md": "project/security.md",
     "CITATION.cff": "project/CITATION.cff",
 }
-_MARKED = re.compile(
-    r"^( *```sh) \w+$", re.MULTILINE
-)  # a word for the test that runs the block
+# A word for what runs the block.
+_MARKED = re.compile(r"^( *```(?:sh|python)) \w+$", re.MULTILINE)
 _LINK = re.compile(r"(\]\()(?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
 
 
