@@ -4,7 +4,7 @@
 
 A block with `>>>` is a doctest; any other is executed; a page is one namespace. A `text` block
 right below a block is what that block prints. The command above writes such blocks again, with
-fresh noise; `tests/test_docs.py` compares them with what is printed, but for digits.
+fresh noise; `tests/test_docs.py` compares them with what is printed, except for digits.
 """
 
 import contextlib
@@ -73,7 +73,7 @@ def run_page(text: str, name: str) -> Iterator[tuple[Snippet, str]]:
 
 
 def describe_difference(shown: str, printed: str) -> str | None:
-    """How a shown output differs from the printed one, but for digits and widths; None if it
+    """How a shown output differs from the printed one, except for digits and widths; None if it
     does not. A line of three dots stands for lines that are left out.
 
     >>> describe_difference("about 3,411 ± 6\\n...\\nend", "about -7 ± 41\\nmore\\nend\\n")
