@@ -7,7 +7,7 @@ import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
 from deniable.infer.table_tests import fit_p, independence_p
-from tests.infer.simulated import ENOUGH, at_most, noisy_counts
+from tests.infer.simulated import at_most, noisy_counts
 
 EVEN, UNEVEN = ([0.5, 0.5], [0.5, 0.5]), ([0.9, 0.1], [0.97, 0.03])
 WIDE = ([0.4, 0.35, 0.25], [0.6, 0.3, 0.1])
@@ -32,7 +32,7 @@ def test_independent_keys_seldom_seem_dependent(units, epsilon, margins, size):
     for _ in range(releases):
         counts = noisy_counts(rng, rng.multinomial(units, cells.ravel()), epsilon)
         table = counts.values.reshape(cells.shape)
-        wrong += independence_p(table, counts, enough=ENOUGH)[1] <= 0.05
+        wrong += independence_p(table, counts, level=0.05)[1] <= 0.05
     assert at_most(wrong / releases, releases)
 
 
@@ -67,7 +67,7 @@ def test_right_shares_fit(units, epsilon, size):
     wrong = 0
     for _ in range(releases):
         counts = noisy_counts(rng, rng.multinomial(units, shares), epsilon)
-        wrong += fit_p(counts, shares, enough=ENOUGH)[1] <= 0.05
+        wrong += fit_p(counts, shares, level=0.05)[1] <= 0.05
     assert at_most(wrong / releases, releases)
 
 

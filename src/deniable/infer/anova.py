@@ -64,7 +64,7 @@ def anova_test(
     return Significance(name, statistic, p, notes=variance_notes(means))
 
 
-def anova_p(means: GroupMeans, *, enough: float | None = None) -> tuple[float, float]:
+def anova_p(means: GroupMeans, *, level: float | None = None) -> tuple[float, float]:
     """The statistic, and the largest p-value over what is unknown."""
     known = means.variance
     pooled = _pooled(means.above, means.below, means)
@@ -80,8 +80,8 @@ def anova_p(means: GroupMeans, *, enough: float | None = None) -> tuple[float, f
         _, variance, rows = point
         over = _draw_sums(means, point, rng, many, binomial=binomial)
         under = np.repeat(rows[:, None], many, axis=1)
-        for part in means.parts:
-            z = draw_noise(part.noise, rng, over.shape)
+        for i, part in enumerate(means.parts):
+            z = draw_noise(part.noise, over.shape, i)
             over, under = over + float(part.above) * z, under + float(part.below) * z
         seen = _range_variance(_pooled(over, under, means), means)
         if not binomial:
@@ -89,7 +89,7 @@ def anova_p(means: GroupMeans, *, enough: float | None = None) -> tuple[float, f
             seen = variance * rng.chisquare(freedom, many) / freedom
         return _statistic(over, under, seen, means)
 
-    return observed, worst_p(observed, simulate, _points(means, float(largest)), enough=enough)
+    return observed, worst_p(observed, simulate, _points(means, float(largest)), level=level)
 
 
 def _points(means: GroupMeans, largest: float) -> Iterator[Point]:

@@ -141,7 +141,7 @@ def binomial_p(
 
 
 def two_shares_p(
-    first: GroupMeans, second: GroupMeans, *, enough: float | None = None
+    first: GroupMeans, second: GroupMeans, *, level: float | None = None
 ) -> tuple[float, float]:
     """The statistic of two groups' shares and its p-value, the worst over what is unknown."""
     pair = (first, second)
@@ -154,12 +154,12 @@ def two_shares_p(
         share, rows = point
         over = rng.binomial(rows[:, None].astype(np.int64), share, (2, many)).astype(np.float64)
         under = np.repeat(rows[:, None], many, axis=1)
-        for part in first.parts:
-            z = draw_noise(part.noise, rng, (2, many))
+        for i, part in enumerate(first.parts):
+            z = draw_noise(part.noise, (2, many), i)
             over, under = over + float(part.above) * z, under + float(part.below) * z
         return _distance(over, under, first)
 
-    return observed, worst_p(observed, simulate, _unknowns(first, second), enough=enough)
+    return observed, worst_p(observed, simulate, _unknowns(first, second), level=level)
 
 
 def _unknowns(first: GroupMeans, second: GroupMeans) -> Iterator[tuple[float, Floats]]:
@@ -195,7 +195,7 @@ def _distance(above: Floats, below: Floats, group: GroupMeans) -> Floats:
 
 
 def released_rows_p(
-    group: GroupMeans, share: Fraction, alternative: str, *, enough: float | None = None
+    group: GroupMeans, share: Fraction, alternative: str, *, level: float | None = None
 ) -> tuple[float, float]:
     """The statistic T = count - share * rows of one group, whose law depends on the number of
     rows alone, and its p-value."""
@@ -205,15 +205,15 @@ def released_rows_p(
 
     def simulate(rows: float, rng: np.random.Generator, many: int) -> Floats:
         drawn = rng.binomial(int(rows), p, many) - p * rows
-        for part in group.parts:
-            z = draw_noise(part.noise, rng, (many,))
+        for i, part in enumerate(group.parts):
+            z = draw_noise(part.noise, (many,), i)
             drawn = drawn + (float(part.above) - p * float(part.below)) * z
         return np.asarray(np.abs(drawn) if sign is None else sign * drawn, np.float64)
 
     fewest, most = group.row_limits(SET_CHANCE / 2)
     points = np.unique(np.rint(np.linspace(fewest[0], most[0], _SHARES)))
     far = abs(observed) if sign is None else sign * observed
-    return observed, worst_p(far, simulate, list(points), enough=enough)
+    return observed, worst_p(far, simulate, list(points), level=level)
 
 
 def _tails(noises: Sequence[Noise], *, spread: bool) -> Callable[[Floats], Floats]:

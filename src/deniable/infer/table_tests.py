@@ -108,7 +108,7 @@ def as_table(counts: GroupAmounts, release: Release) -> Floats:
 
 
 def independence_p(
-    table: Floats, counts: GroupAmounts, *, enough: float | None = None
+    table: Floats, counts: GroupAmounts, *, level: float | None = None
 ) -> tuple[float, float]:
     """The statistic of independence, and the largest p-value over the unknown margins."""
     variance = counts.variance
@@ -123,11 +123,11 @@ def independence_p(
         return _independence(drawn.reshape(many, *table.shape), variance)
 
     points = _margin_points(table, counts)
-    return observed, worst_p(observed, simulate, points, enough=enough)
+    return observed, worst_p(observed, simulate, points, level=level)
 
 
 def fit_p(
-    counts: GroupAmounts, shares: Floats, *, enough: float | None = None
+    counts: GroupAmounts, shares: Floats, *, level: float | None = None
 ) -> tuple[float, float]:
     """The statistic of fit, and the largest p-value over the unknown number of rows."""
     variance = counts.variance
@@ -143,16 +143,22 @@ def fit_p(
     observed = float(statistic(counts.values[None])[0])
     fewest, middle, most = total_limits(counts, SET_CHANCE)
     points = dict.fromkeys((middle, fewest, most))
-    return observed, worst_p(observed, simulate, points, enough=enough)
+    return observed, worst_p(observed, simulate, points, level=level)
 
 
 def draw_counts(
-    counts: GroupAmounts, cells: Floats, total: int, rng: np.random.Generator, many: int
+    counts: GroupAmounts,
+    cells: Floats,
+    total: int,
+    rng: np.random.Generator,
+    many: int,
+    side: int = 0,
 ) -> Floats:
-    """Simulated releases of a sample of `total` rows that fall into cells with these shares."""
+    """Simulated releases of a sample of `total` rows that fall into cells with these shares.
+    Samples of different sides have noise of their own."""
     drawn = rng.multinomial(total, cells / cells.sum(), many).astype(np.float64)
-    for name, weight in counts.weights.items():
-        drawn += float(weight) * draw_noise(counts.noises[name], rng, drawn.shape)
+    for i, (name, weight) in enumerate(counts.weights.items(), side * len(counts.weights)):
+        drawn += float(weight) * draw_noise(counts.noises[name], drawn.shape, i)
     return drawn
 
 
@@ -181,14 +187,14 @@ def _margin_points(table: Floats, counts: GroupAmounts) -> Iterator[tuple[Floats
     yield *(share / share.sum() for share in likely), max(1, round(float(table.sum())))
     each = SET_CHANCE / (2 * sum(table.shape))
     fewest, middle, most = total_limits(counts, SET_CHANCE / 2)
-    rows, columns = (_side_points(table.sum(axis), table.size, counts, each) for axis in (1, 0))
+    rows, columns = (share_points(table.sum(axis), table.size, counts, each) for axis in (1, 0))
     totals = (middle, fewest, most) if fewest < most else (middle,)
     yield from ((row, column, middle) for row in rows for column in columns)
     for total in totals[1:]:
         yield from ((row, column, total) for row in rows[:3] for column in columns[:3])
 
 
-def _side_points(
+def share_points(
     sums: Floats, cells: int, counts: GroupAmounts, chance: Fraction
 ) -> list[Floats]:
     """Shares of the rows (or columns): the likely ones, then each at either end."""
