@@ -8,10 +8,10 @@ level rounded down, and needs no further chance. An unknown number of rows, and 
 common share of two groups, are worst cases (`worst_case`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.exact.samplers import uniform_below
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
-from deniable.infer.groups.local_shares import LocalShares
+from deniable.infer.groups.local_shares import LocalShares, need_answer, one_group, read_local
 from deniable.infer.groups.mean_intervals import population_ends
 from deniable.infer.groups.readings import GroupAmounts, read, refuse_several_rows
 from deniable.infer.significance import Significance
@@ -38,11 +38,11 @@ _SHARES = 7  # common shares that are tried, from one end of their interval to t
 
 
 def proportion_test(
-    release: Release,
+    release: Release | Mapping[Key, Any],
     share: Number,
     *,
-    rows: int | str,
-    value: str | None = None,
+    rows: int | str | None = None,
+    value: str | int | None = None,
     group: Key | None = None,
     alternative: str = "two-sided",
     randomized: bool = False,
@@ -51,6 +51,7 @@ def proportion_test(
 
     `rows` is the known number of rows, or the released column that counts them. With a known
     number and `randomized`, no private test is more powerful; two calls then differ a little.
+    Of a survey, each group knows how many it asked.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
@@ -66,14 +67,19 @@ def proportion_test(
         raise InvalidParameter(f"`share` must be above 0 and below 1. Found {share}.")
     _check_alternative(alternative)
     hypothesis = f"the share of {_named(group, value)} is {float(expected):g}"
+    if isinstance(release, Mapping):
+        asked = one_group(need_answer(read_local(release, value)), group)
+        return Significance(hypothesis, *reports_p(asked, expected, alternative))
     if isinstance(rows, str):
         means = _shares(release, read(release, value, rows))
         one = means.at(_place(means, group))
         statistic, p = released_rows_p(one, expected, alternative)
         return Significance(hypothesis, statistic, p)
     found = read(release, value, None)
-    if not isinstance(found, GroupAmounts) or not found.count:
-        raise InvalidParameter("With a known number of rows, `value` must be a count.")
+    if not isinstance(found, GroupAmounts) or not found.count or rows is None:
+        raise InvalidParameter(
+            "`rows` is needed. With a known number of rows, `value` must be a count."
+        )
     refuse_several_rows(release.plan)
     shift = 0.0
     if randomized:
@@ -85,11 +91,11 @@ def proportion_test(
 
 
 def proportions_test(
-    release: Release,
+    release: Release | Mapping[Key, Any],
     first: Key,
     second: Key,
     *,
-    value: str | None = None,
+    value: str | int | None = None,
     rows: str | None = None,
 ) -> Significance:
     """Tests whether two groups have the same share in the population.
@@ -138,6 +144,16 @@ def binomial_p(
     if alternative == "two-sided":
         return float(min(1.0, 2 * min(greater, less)))
     return float(np.clip(greater if alternative == "greater" else less, 0.0, 1.0))
+
+
+def reports_p(asked: LocalShares, share: Fraction, alternative: str) -> tuple[float, float]:
+    """The reports of an answer in one group of a survey, and the exact p-value of its share."""
+    found, design = asked.report_shares(), asked.tallies[0].design
+    rate = float(design.q + (design.p - design.q) * share)
+    if design.p < design.q:  # then more reports speak for a smaller share
+        alternative = {"greater": "less", "less": "greater"}.get(alternative, alternative)
+    count, rows = float(found.above[0]), int(found.below[0])
+    return count, binomial_p(count, rows, rate, [], alternative)
 
 
 def two_shares_p(
@@ -266,10 +282,13 @@ def _check_alternative(alternative: str) -> None:
         raise InvalidParameter(f"`alternative` is one of {known}. Found {alternative!r}.")
 
 
-def _shares(release: Release, found: GroupMeans | GroupAmounts | LocalShares) -> GroupMeans:
+def _shares(
+    release: Release | Mapping[Key, Any], found: GroupMeans | GroupAmounts | LocalShares
+) -> GroupMeans:
     if isinstance(found, LocalShares):
-        raise InvalidParameter("For groups of a survey, use difference() or t_test().")
-    refuse_several_rows(release.plan)
+        return found.report_shares()
+    if isinstance(release, Release):
+        refuse_several_rows(release.plan)
     if isinstance(found, GroupAmounts) or (found.low, found.high) != (0.0, 1.0):
         raise InvalidParameter(
             "This test needs shares between 0 and 1. Name a count and the count that it is a "
@@ -286,5 +305,6 @@ def _place(found: GroupMeans | GroupAmounts, group: Key | None) -> int:
     return 0
 
 
-def _named(group: Key | None, value: str | None) -> str:
+def _named(group: Key | None, value: str | int | None) -> str:
+    value = f"answer {value}" if isinstance(value, int) else value
     return f"{value or 'the outcome'}{'' if group is None else f' in {group}'}"

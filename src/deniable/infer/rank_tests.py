@@ -13,16 +13,17 @@ at either end of its interval, and shapes between even and sharp ones; and over 
 both groups' sizes (`worst_case`).
 """
 
-from collections.abc import Iterator
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
+from deniable.infer.groups.group_means import Key
 from deniable.infer.groups.readings import GroupAmounts
 from deniable.infer.significance import Significance
-from deniable.infer.table_tests import as_table, draw_counts, read_counts, share_points
+from deniable.infer.table_tests import draw_counts, read_table, share_points
 from deniable.infer.worst_case import SET_CHANCE, worst_p
 from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.release.session.release import Release
@@ -30,11 +31,13 @@ from deniable.release.session.release import Release
 Floats: TypeAlias = NDArray[np.float64]
 
 
-def rank_test(release: Release, *, value: str | None = None) -> Significance:
+def rank_test(
+    release: Release | Mapping[Key, Any], *, value: str | None = None
+) -> Significance:
     """Tests whether two groups have the same distribution over ordered bins.
 
     The release is grouped by two keys: first the one with the two groups, then the bins, in
-    their order.
+    their order. Two groups of a survey are compared by the answers' order.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
@@ -44,8 +47,7 @@ def rank_test(release: Release, *, value: str | None = None) -> Significance:
     >>> dp.infer.rank_test(visits.sql(question, epsilon=1)).rejects()
     True
     """
-    counts = read_counts(release, value)
-    table = as_table(counts, release)
+    counts, table, _ = read_table(release, value)
     if len(table) != 2:
         raise InvalidParameter(
             f"A rank test compares two groups. The first key has {len(table)} values."
