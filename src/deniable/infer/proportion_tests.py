@@ -75,18 +75,7 @@ def proportion_test(
         one = means.at(_place(means, group))
         statistic, p = released_rows_p(one, expected, alternative)
         return Significance(hypothesis, statistic, p)
-    found = read(release, value, None)
-    if not isinstance(found, GroupAmounts) or not found.count or rows is None:
-        raise InvalidParameter(
-            "`rows` is needed. With a known number of rows, `value` must be a count."
-        )
-    refuse_several_rows(release.plan)
-    shift = 0.0
-    if randomized:
-        shift = (int(uniform_below(_GRAIN, 1)[0]) + 0.5) / _GRAIN - 0.5
-    noises = _plain_noises(found)
-    count = float(found.values[_place(found, group)])
-    p = binomial_p(count + shift, rows, float(expected), noises, alternative, spread=randomized)
+    count, p = _counted_p(release, float(expected), rows, value, group, alternative, randomized)
     return Significance(hypothesis, count, p)
 
 
@@ -144,6 +133,31 @@ def binomial_p(
     if alternative == "two-sided":
         return float(min(1.0, 2 * min(greater, less)))
     return float(np.clip(greater if alternative == "greater" else less, 0.0, 1.0))
+
+
+def _counted_p(
+    release: Release,
+    share: float,
+    rows: int | None,
+    value: str | int | None,
+    group: Key | None,
+    alternative: str,
+    randomized: bool,
+) -> tuple[float, float]:
+    """A released count of one group, of a known number of rows, and its exact p-value."""
+    found = read(release, value, None)
+    if not isinstance(found, GroupAmounts) or not found.count or rows is None:
+        raise InvalidParameter(
+            "`rows` is needed. With a known number of rows, `value` must be a count."
+        )
+    refuse_several_rows(release.plan)
+    shift = 0.0
+    if randomized:
+        shift = (int(uniform_below(_GRAIN, 1)[0]) + 0.5) / _GRAIN - 0.5
+    count = float(found.values[_place(found, group)])
+    noises = _plain_noises(found)
+    p = binomial_p(count + shift, rows, share, noises, alternative, spread=randomized)
+    return count, p
 
 
 def reports_p(asked: LocalShares, share: Fraction, alternative: str) -> tuple[float, float]:
