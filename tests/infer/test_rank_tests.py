@@ -72,5 +72,12 @@ def test_a_release_with_two_groups_is_needed():
     keys = {"ward": ["A", "B", "C"], "pain": [0, 1]}
     visits = dp.protect(rows, name="visits", keys=keys, epsilon=10)
     text = "SELECT ward, pain, COUNT(*) AS n FROM visits GROUP BY ward, pain"
-    with pytest.raises(InvalidParameter, match="The first key has 3 values"):
-        infer.rank_test(visits.sql(text, epsilon=5))
+    release = visits.sql(text, epsilon=5)
+    for one in ((), ("A",)):
+        with pytest.raises(InvalidParameter, match="The first key has 3 values: name"):
+            infer.rank_test(release, *one)
+    with pytest.raises(InvalidParameter, match="no group 'D'"):
+        infer.rank_test(release, "A", "D")
+    assert (
+        infer.rank_test(release, "A", "B").p_value == infer.rank_test(release, "B", "A").p_value
+    )

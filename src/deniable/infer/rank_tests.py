@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.infer.groups.group_means import Key
+from deniable.infer.groups.group_means import Key, find_group
 from deniable.infer.groups.readings import GroupAmounts
 from deniable.infer.significance import Significance
 from deniable.infer.table_tests import draw_counts, read_table, share_points
@@ -32,12 +32,17 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 def rank_test(
-    release: Release | Mapping[Key, Any], *, value: str | None = None
+    release: Release | Mapping[Key, Any],
+    first: Key = None,
+    second: Key = None,
+    *,
+    value: str | None = None,
 ) -> Significance:
     """Tests whether two groups have the same distribution over ordered bins.
 
     The release is grouped by two keys: first the one with the two groups, then the bins, in
-    their order. Two groups of a survey are compared by the answers' order.
+    their order. If there are more than two groups, name the `first` and the `second`. Groups of
+    a survey are compared by the answers' order.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
@@ -48,9 +53,13 @@ def rank_test(
     True
     """
     counts, table, _ = read_table(release, value)
+    groups = tuple(dict.fromkeys(key[0] for key in counts.groups))
+    if first is not None and second is not None:
+        table = table[[find_group(groups, name) for name in (first, second)]]
     if len(table) != 2:
         raise InvalidParameter(
-            f"A rank test compares two groups. The first key has {len(table)} values."
+            f"A rank test compares two groups. The first key has {len(groups)} values: name "
+            "two of them."
         )
     statistic, p = ranks_p(table, counts)
     return Significance("the ranks of both groups do not differ", statistic, p)
