@@ -6,7 +6,7 @@ from scipy.stats import chi2, chi2_contingency
 import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
-from deniable.infer.table_tests import fit_p, independence_p
+from deniable.infer.table_tests import draw_counts, fit_p, independence_p
 from tests.infer.simulated import at_most, noisy_counts
 
 EVEN, UNEVEN = ([0.5, 0.5], [0.5, 0.5]), ([0.9, 0.1], [0.97, 0.03])
@@ -34,6 +34,13 @@ def test_independent_keys_seldom_seem_dependent(units, epsilon, margins, size):
         table = counts.values.reshape(cells.shape)
         wrong += independence_p(table, counts, level=0.05)[1] <= 0.05
     assert at_most(wrong / releases, releases)
+
+
+def test_both_sides_of_a_comparison_are_simulated_with_noise_of_their_own():
+    rng = np.random.default_rng(1)
+    counts = noisy_counts(rng, [[10, 20], [30, 40]], 0.1)
+    sides = [draw_counts(counts, np.full(2, 0.5), 0, rng, 500, side) for side in (0, 1)]
+    assert abs(np.corrcoef(sides[0].ravel(), sides[1].ravel())[0, 1]) < 0.2
 
 
 def test_the_naive_chi_square_is_wrong_too_often():
