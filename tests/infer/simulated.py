@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from deniable.infer.groups.group_means import GroupMeans, NoisePart, UnitMoments
+from deniable.infer.groups.group_means import GroupMeans, NoisePart, UnitMoments, Variances
 from deniable.infer.groups.mean_intervals import combine_ends, population_ends
 from deniable.infer.groups.readings import GroupAmounts
 from deniable.mechanisms import Laplace
@@ -37,6 +37,25 @@ def released_shares(rng, *, units, share, epsilon, releases):
     )
 
 
+def released_values(rng, *, units, values, chances, epsilon, releases):
+    """Means of `units` sampled persons with one of these values between 0 and 1 each, beside
+    their number and variance."""
+    x = np.asarray(values, dtype=float)
+    people = rng.multinomial(units, chances, releases)
+    above = people @ x + laplace(rng, epsilon, releases)
+    others = people @ (1 - x) + laplace(rng, epsilon, releases)
+    spread = (people @ x**2 - (people @ x) ** 2 / units) / (units - 1)
+    rows = np.maximum(above + others, 1.0)
+    noise = Laplace(epsilon=Fraction(str(epsilon)))
+    known = Variances(
+        np.maximum(spread + laplace(rng, epsilon, releases) / rows, 0.0),
+        noise.margin() / rows,
+        Fraction(19, 20),
+    )
+    keys = tuple(range(releases))
+    return GroupMeans(keys, above, above + others, share_parts(epsilon), "mean", variance=known)
+
+
 def at_most(rate, releases, allowed=0.05):
     """Whether an error rate is not above what is allowed, by more than four standard errors."""
     return rate <= allowed + 4 * np.sqrt(allowed * (1 - allowed) / releases)
@@ -56,8 +75,8 @@ def noisy_counts(rng, cells, epsilon):
     )
 
 
-def wrong_differences(first, second, level):
-    """For each pair of simulated groups, whether the interval of its difference excludes 0."""
+def difference_ends(first, second, level):
+    """For each pair of simulated groups, the ends of its difference."""
     ends = [population_ends(group, level) for group in (first, second)]
     values, lows, highs = (
         np.array(parts).T
@@ -66,8 +85,14 @@ def wrong_differences(first, second, level):
             *zip(*ends, strict=True),
         )
     )
-    pairs = (combine_ends([1, -1], *row) for row in zip(values, lows, highs, strict=True))
-    return np.array([low > 0 or high < 0 for low, high in pairs])
+    rows = zip(values, lows, highs, strict=True)
+    return np.array([combine_ends([1, -1], *row) for row in rows]).T
+
+
+def wrong_differences(first, second, level):
+    """For each pair of simulated groups, whether the interval of its difference excludes 0."""
+    low, high = difference_ends(first, second, level)
+    return (low > 0) | (high < 0)
 
 
 def released_clusters(rng, *, kinds, units, most, epsilon, releases, moments=True):
@@ -125,7 +150,3 @@ def equal_rows(most, share):
         for rows in range(1, most + 1)
         for value, p in ((1, share), (0, 1 - share))
     ]
-
-
-# P-values above this are not looked into further: whether a test rejects at 5 % is then clear.
-ENOUGH = 0.08

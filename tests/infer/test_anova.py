@@ -11,7 +11,7 @@ from deniable.errors import InvalidParameter
 from deniable.infer.anova import anova_p
 from deniable.infer.groups.group_means import GroupMeans, NoisePart, Variances
 from deniable.mechanisms import Laplace
-from tests.infer.simulated import ENOUGH, at_most, laplace, share_parts
+from tests.infer.simulated import at_most, laplace, share_parts
 
 SIZES = {"even": (1, 1, 1), "uneven": (8, 1, 1)}
 
@@ -65,7 +65,7 @@ def test_equal_shares_seldom_seem_to_differ(units, epsilon, balance, share, size
     wrong = 0
     for _ in range(releases):
         found = released_groups(rng, sizes=sizes, share=share, epsilon=epsilon)
-        wrong += anova_p(found, enough=ENOUGH)[1] <= 0.05
+        wrong += anova_p(found, level=0.05)[1] <= 0.05
     assert at_most(wrong / releases, releases)
 
 
@@ -74,7 +74,7 @@ def test_with_much_noise_equal_shares_seldom_seem_to_differ():
     wrong = 0
     for _ in range(60):
         found = released_groups(rng, sizes=[100] * 3, share=0.3, epsilon=0.05)
-        wrong += anova_p(found, enough=ENOUGH)[1] <= 0.05
+        wrong += anova_p(found, level=0.05)[1] <= 0.05
     assert at_most(wrong / 60, 60)
 
 
@@ -91,7 +91,7 @@ def test_equal_means_seldom_seem_to_differ(units, epsilon, balance, size):
         found, _ = released_means(
             rng, sizes=sizes, means=(0.5,) * 3, spread=0.15, epsilon=epsilon
         )
-        wrong += anova_p(found, enough=ENOUGH)[1] <= 0.05
+        wrong += anova_p(found, level=0.05)[1] <= 0.05
     assert at_most(wrong / releases, releases)
 
 

@@ -1,9 +1,32 @@
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.stats import norm
 
 import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
+from tests.infer.simulated import (
+    at_most,
+    difference_ends,
+    released_values,
+    wrong_differences,
+)
+
+VALUES = np.linspace(0, 1, 6)
+LAWS = {"hill": [0.1, 0.2, 0.3, 0.2, 0.15, 0.05], "steep": [0.6, 0.2, 0.1, 0.05, 0.03, 0.02]}
+DESIGNS = [
+    ((50, 50), 5, "hill"),
+    ((50, 500), 1, "hill"),
+    ((500, 500), 0.1, "steep"),
+    ((500, 5_000), 5, "steep"),
+    ((50_000, 5_000), 0.1, "hill"),
+    ((50_000, 50_000), 5, "steep"),
+]
+LEVEL = Fraction(19, 20)
 
 MEANS = (
     "SELECT ward, COUNT(cost) AS n, AVG(cost) AS m, STDDEV(cost) AS d FROM visits GROUP BY ward"
@@ -41,3 +64,50 @@ def test_equivalence_needs_an_interval_within_the_limits(release):
 def test_counts_are_no_means(release):
     with pytest.raises(InvalidParameter, match="needs means or shares"):
         infer.t_test(release, "A", "B", value="n")
+
+
+def released_pair(rng, *, units, law, epsilon, releases):
+    return [
+        released_values(
+            rng,
+            units=many,
+            values=VALUES,
+            chances=LAWS[law],
+            epsilon=epsilon,
+            releases=releases,
+        )
+        for many in units
+    ]
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(("units", "epsilon", "law"), DESIGNS)
+def test_equal_means_seldom_seem_to_differ(units, epsilon, law, size):
+    """A t test rejects at 5 % if the interval at 95 % excludes no difference."""
+    releases = size(small=400, full=10_000, what="simulated pairs of means")
+    rng = np.random.default_rng(units[1])
+    pair = released_pair(rng, units=units, law=law, epsilon=epsilon, releases=releases)
+    assert at_most(wrong_differences(*pair, LEVEL).mean(), releases)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(("units", "epsilon", "law"), DESIGNS)
+def test_means_at_the_limit_seldom_seem_equivalent(units, epsilon, law, size):
+    """Both groups differ by exactly the limit, so equivalence is false."""
+    releases = size(small=400, full=10_000, what="simulated pairs of means")
+    rng = np.random.default_rng(units[0])
+    first, second = released_pair(rng, units=units, law=law, epsilon=epsilon, releases=releases)
+    limit = 0.2
+    second.above[:] += limit * second.below  # all its values are higher
+    second = replace(second, high=1 + limit)
+    low, high = difference_ends(first, second, 1 - 2 * (1 - LEVEL))
+    assert at_most(((low > -limit) & (high < limit)).mean(), releases)
+
+
+def test_noisy_means_tested_as_if_exact_are_wrong_too_often():
+    rng = np.random.default_rng(6)
+    pair = released_pair(rng, units=(300, 300), law="hill", epsilon=0.1, releases=4_000)
+    rows = [np.maximum(group.below, 2) for group in pair]
+    error = sum(group.variance.values / n for group, n in zip(pair, rows, strict=True)) ** 0.5
+    z = (pair[0].above / rows[0] - pair[1].above / rows[1]) / np.maximum(error, 1e-3)
+    assert (2 * norm.sf(np.abs(z)) < 0.05).mean() > 0.2

@@ -11,7 +11,7 @@ from deniable import infer
 from deniable.errors import InvalidParameter
 from deniable.infer.proportion_tests import binomial_p, released_rows_p, two_shares_p
 from deniable.mechanisms import Laplace
-from tests.infer.simulated import ENOUGH, at_most, released_shares
+from tests.infer.simulated import at_most, laplace, released_shares
 
 
 def most_powerful(rows, null, other, epsilon, level):
@@ -96,7 +96,7 @@ def test_equal_shares_are_seldom_told_apart(units, epsilon, share, part, size):
         for many in (units, units // part)
     ]
     wrong = [
-        two_shares_p(groups[0].at(i), groups[1].at(i), enough=ENOUGH)[1] <= 0.05
+        two_shares_p(groups[0].at(i), groups[1].at(i), level=0.05)[1] <= 0.05
         for i in range(releases)
     ]
     assert at_most(np.mean(wrong), releases)
@@ -110,11 +110,17 @@ def test_a_right_share_is_seldom_rejected(units, epsilon, share, alternative, si
     rng = np.random.default_rng(units)
     found = released_shares(rng, units=units, share=share, epsilon=epsilon, releases=releases)
     wrong = [
-        released_rows_p(found.at(i), Fraction(str(share)), alternative, enough=ENOUGH)[1]
-        <= 0.05
+        released_rows_p(found.at(i), Fraction(str(share)), alternative, level=0.05)[1] <= 0.05
         for i in range(releases)
     ]
     assert at_most(np.mean(wrong), releases)
+
+
+def test_a_noisy_count_tested_as_if_exact_is_wrong_too_often():
+    rng = np.random.default_rng(3)
+    noisy = np.clip(rng.binomial(200, 0.3, 4_000) + laplace(rng, 0.1, 4_000), 0, 200)
+    p = 2 * np.minimum(binom.cdf(noisy, 200, 0.3), binom.sf(noisy - 1, 200, 0.3))
+    assert (p <= 0.05).mean() > 0.3
 
 
 def test_different_shares_are_told_apart():

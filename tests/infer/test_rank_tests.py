@@ -1,12 +1,13 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.stats import mannwhitneyu
 
 import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
 from deniable.infer.rank_tests import ranks_p
-from tests.infer.simulated import ENOUGH, at_most, noisy_counts
+from tests.infer.simulated import at_most, noisy_counts
 
 EVEN, RARE = [0.2] * 5, [0.9, 0.05, 0.03, 0.01, 0.01]
 
@@ -22,8 +23,41 @@ def test_equal_groups_seldom_seem_to_differ(units, epsilon, shares, size):
         cells = [rng.multinomial(many, shares) for many in (units // 4, units)]
         counts = noisy_counts(rng, cells, epsilon)
         table = counts.values.reshape(2, 5)
-        wrong += ranks_p(table, counts, enough=ENOUGH)[1] <= 0.05
+        wrong += ranks_p(table, counts, level=0.05)[1] <= 0.05
     assert at_most(wrong / releases, releases)
+
+
+def test_ranks_of_noisy_bins_tested_as_if_exact_are_wrong_too_often():
+    rng = np.random.default_rng(2)
+    wrong = 0
+    for _ in range(600):
+        cells = [rng.multinomial(150, EVEN) for _ in "AB"]
+        noisy = np.maximum(noisy_counts(rng, cells, 0.1).values, 0).astype(int).reshape(2, 5)
+        first, second = (np.repeat(np.arange(5), row) for row in noisy)
+        wrong += mannwhitneyu(first, second).pvalue <= 0.05
+    assert wrong / 600 > 0.3
+
+
+def test_without_noise_it_is_mann_and_whitneys():
+    rng = np.random.default_rng(8)
+    cells = [rng.multinomial(300, EVEN), rng.multinomial(400, [0.15, 0.17, 0.2, 0.22, 0.26])]
+    counts = noisy_counts(rng, cells, 100)
+    first, second = (np.repeat(np.arange(5), row) for row in cells)
+    plain = mannwhitneyu(first, second, method="asymptotic", use_continuity=False).pvalue
+    assert 0.005 < plain < 0.2
+    assert ranks_p(counts.values.reshape(2, 5), counts)[1] == pytest.approx(plain, abs=0.01)
+
+
+def test_nearly_empty_bins_hardly_count_if_the_noise_is_large():
+    """All bins have equal noise, and bins with few rows would add nothing else."""
+    rng = np.random.default_rng(4)
+    low, high = [0.3, 0.4, 0.2, 0.1, *[0.0] * 8], [0.1, 0.3, 0.35, 0.25, *[0.0] * 8]
+    found = 0
+    for _ in range(40):
+        cells = [rng.multinomial(250, shares) for shares in (low, high)]
+        counts = noisy_counts(rng, cells, 0.1)
+        found += ranks_p(counts.values.reshape(2, 12), counts, level=0.05)[1] <= 0.05
+    assert found / 40 > 0.5
 
 
 def test_a_shift_is_found():
@@ -38,5 +72,12 @@ def test_a_release_with_two_groups_is_needed():
     keys = {"ward": ["A", "B", "C"], "pain": [0, 1]}
     visits = dp.protect(rows, name="visits", keys=keys, epsilon=10)
     text = "SELECT ward, pain, COUNT(*) AS n FROM visits GROUP BY ward, pain"
-    with pytest.raises(InvalidParameter, match="The first key has 3 values"):
-        infer.rank_test(visits.sql(text, epsilon=5))
+    release = visits.sql(text, epsilon=5)
+    for one in ((), ("A",)):
+        with pytest.raises(InvalidParameter, match="The first key has 3 values: name"):
+            infer.rank_test(release, *one)
+    with pytest.raises(InvalidParameter, match="no group 'D'"):
+        infer.rank_test(release, "A", "D")
+    assert (
+        infer.rank_test(release, "A", "B").p_value == infer.rank_test(release, "B", "A").p_value
+    )

@@ -6,8 +6,8 @@ from scipy.stats import chi2, chi2_contingency
 import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
-from deniable.infer.table_tests import fit_p, independence_p
-from tests.infer.simulated import ENOUGH, at_most, noisy_counts
+from deniable.infer.table_tests import draw_counts, fit_p, independence_p
+from tests.infer.simulated import at_most, noisy_counts
 
 EVEN, UNEVEN = ([0.5, 0.5], [0.5, 0.5]), ([0.9, 0.1], [0.97, 0.03])
 WIDE = ([0.4, 0.35, 0.25], [0.6, 0.3, 0.1])
@@ -32,8 +32,15 @@ def test_independent_keys_seldom_seem_dependent(units, epsilon, margins, size):
     for _ in range(releases):
         counts = noisy_counts(rng, rng.multinomial(units, cells.ravel()), epsilon)
         table = counts.values.reshape(cells.shape)
-        wrong += independence_p(table, counts, enough=ENOUGH)[1] <= 0.05
+        wrong += independence_p(table, counts, level=0.05)[1] <= 0.05
     assert at_most(wrong / releases, releases)
+
+
+def test_both_sides_of_a_comparison_are_simulated_with_noise_of_their_own():
+    rng = np.random.default_rng(1)
+    counts = noisy_counts(rng, [[10, 20], [30, 40]], 0.1)
+    sides = [draw_counts(counts, np.full(2, 0.5), 0, rng, 500, side) for side in (0, 1)]
+    assert abs(np.corrcoef(sides[0].ravel(), sides[1].ravel())[0, 1]) < 0.2
 
 
 def test_the_naive_chi_square_is_wrong_too_often():
@@ -67,7 +74,7 @@ def test_right_shares_fit(units, epsilon, size):
     wrong = 0
     for _ in range(releases):
         counts = noisy_counts(rng, rng.multinomial(units, shares), epsilon)
-        wrong += fit_p(counts, shares, enough=ENOUGH)[1] <= 0.05
+        wrong += fit_p(counts, shares, level=0.05)[1] <= 0.05
     assert at_most(wrong / releases, releases)
 
 

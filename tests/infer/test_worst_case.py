@@ -18,6 +18,21 @@ def test_the_p_value_is_that_of_the_worst_point():
     assert worst_p(2.0, normal, [1.0]) == many
 
 
+@pytest.mark.parametrize("observed", [0.5, 1.9, 2.05, 4.0])
+def test_who_asks_for_a_level_gets_the_right_side_of_it(observed):
+    points = [0.2, 1.0, 0.7, 0.9]
+    whole, quick = (worst_p(observed, normal, points, level=level) for level in (None, 0.05))
+    assert (whole <= 0.05) == (quick <= 0.05)
+
+
+def test_parts_of_a_statistic_have_noise_of_their_own():
+    noise = Laplace(epsilon=0.3).noise()
+    first, second = (draw_noise(noise, (5_000,), part) for part in (0, 1))
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.06
+    assert (draw_noise(noise, (5_000,)) == first).all()
+    assert not first.flags.writeable
+
+
 def test_it_is_never_below_the_chance_of_the_set():
     assert 0.001 < worst_p(50.0, normal, [1.0]) < 0.002
 
@@ -30,7 +45,7 @@ def test_it_is_the_same_each_time_and_at_most_1():
 @pytest.mark.parametrize("mechanism", [Laplace(epsilon=0.3), Gaussian(rho=Fraction(1, 50))])
 def test_simulated_noise_has_the_law_of_the_mechanism(mechanism):
     noise = mechanism.noise()
-    drawn = draw_noise(noise, np.random.default_rng(5), (200_000,))
+    drawn = draw_noise(noise, (200_000,))
     for z in (0, 1, 4):
         expected = noise.pmf(z, 60)[0] / 2**60
         share = (drawn == z).mean()

@@ -36,7 +36,7 @@ def differences(results: Iterable[Inferred]) -> Figure:
     drawn = list(results)
     ratios = any(" over " in found.what for found in drawn)
     null = 1.0 if ratios else 0.0
-    title = "Which differences are more than noise and chance"
+    title = "Differences: grey may be none"
     figure, axes = _lines(drawn, title, "ratio" if ratios else "difference")
     axes.axvline(null, color="#000000", linewidth=0.9, linestyle="--", label="no difference")
     clear = [found for found in drawn if not found.low <= null <= found.high]

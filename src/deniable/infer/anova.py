@@ -9,17 +9,18 @@ rows and very uneven values the test holds less exactly, as without noise.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.infer.comparisons import variance_notes
-from deniable.infer.groups.group_means import GroupMeans
+from deniable.infer.groups.group_means import GroupMeans, Key
+from deniable.infer.groups.local_shares import LocalShares
 from deniable.infer.groups.mean_intervals import population_ends
 from deniable.infer.groups.readings import read, refuse_several_rows
 from deniable.infer.significance import Significance
@@ -34,7 +35,10 @@ Point: TypeAlias = tuple[
 
 
 def anova_test(
-    release: Release, *, value: str | None = None, rows: str | None = None
+    release: Release | Mapping[Key, Any],
+    *,
+    value: str | int | None = None,
+    rows: str | None = None,
 ) -> Significance:
     """Tests whether all groups have the same mean, or share, in the population.
 
@@ -48,23 +52,26 @@ def anova_test(
     True
     """
     means = read(release, value, rows)
+    if isinstance(means, LocalShares):
+        means = means.report_shares()
     if not isinstance(means, GroupMeans) or len(means.groups) < 2:
         raise InvalidParameter(
             "An analysis of variance needs the means or shares of two or more groups: AVG(x), "
             "COUNT(x) and STDDEV(x), grouped by a declared key."
         )
-    if release.plan.thresholding is not None:
+    if isinstance(release, Release) and release.plan.thresholding is not None:
         raise InvalidParameter(
             "The groups of this release were found in the data, so groups may be missing from "
             "it. Declare the keys in the policy, or name them in the question."
         )
-    refuse_several_rows(release.plan)
+    if isinstance(release, Release):
+        refuse_several_rows(release.plan)
     statistic, p = anova_p(means)
     name = f"{means.what} is the same in all {len(means.groups)} groups"
     return Significance(name, statistic, p, notes=variance_notes(means))
 
 
-def anova_p(means: GroupMeans, *, enough: float | None = None) -> tuple[float, float]:
+def anova_p(means: GroupMeans, *, level: float | None = None) -> tuple[float, float]:
     """The statistic, and the largest p-value over what is unknown."""
     known = means.variance
     pooled = _pooled(means.above, means.below, means)
@@ -80,8 +87,8 @@ def anova_p(means: GroupMeans, *, enough: float | None = None) -> tuple[float, f
         _, variance, rows = point
         over = _draw_sums(means, point, rng, many, binomial=binomial)
         under = np.repeat(rows[:, None], many, axis=1)
-        for part in means.parts:
-            z = draw_noise(part.noise, rng, over.shape)
+        for i, part in enumerate(means.parts):
+            z = draw_noise(part.noise, over.shape, i)
             over, under = over + float(part.above) * z, under + float(part.below) * z
         seen = _range_variance(_pooled(over, under, means), means)
         if not binomial:
@@ -89,7 +96,7 @@ def anova_p(means: GroupMeans, *, enough: float | None = None) -> tuple[float, f
             seen = variance * rng.chisquare(freedom, many) / freedom
         return _statistic(over, under, seen, means)
 
-    return observed, worst_p(observed, simulate, _points(means, float(largest)), enough=enough)
+    return observed, worst_p(observed, simulate, _points(means, float(largest)), level=level)
 
 
 def _points(means: GroupMeans, largest: float) -> Iterator[Point]:

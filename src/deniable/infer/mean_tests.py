@@ -26,7 +26,7 @@ def t_test(
     first: Key,
     second: Key,
     *,
-    value: str | None = None,
+    value: str | int | None = None,
     rows: str | None = None,
 ) -> Significance:
     """Tests whether two groups have the same mean in the population.
@@ -56,7 +56,7 @@ def equivalence_test(
     second: Key,
     *,
     within: Number,
-    value: str | None = None,
+    value: str | int | None = None,
     rows: str | None = None,
 ) -> Significance:
     """Tests whether two groups' means or shares differ by `within` or more.

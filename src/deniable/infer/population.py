@@ -4,8 +4,8 @@ Means and shares are those of the population's clipped values, of rows as the pl
 Without a known sample the rows or units count as independent draws, and counts and sums of the
 population are refused: how large it is was not said. With the fraction of a simple random
 sample (or one for each stratum, if the groups are the strata) errors are smaller by the
-finite-population correction, and counts and sums are projected. No privacy is claimed from the
-sampling.
+finite-population correction, and counts and sums are projected. With measured limits a mean is
+one over all rows of a unit (`left_out_rows`). No privacy is claimed from the sampling.
 """
 
 from collections.abc import Iterator
@@ -22,8 +22,10 @@ from deniable.infer.groups.group_means import GroupMeans, Key, find_group
 from deniable.infer.groups.mean_intervals import noise_ends, population_ends, sampling_ends
 from deniable.infer.groups.readings import GroupAmounts, groups_of, mean_columns, read
 from deniable.infer.inferred import Inferred
+from deniable.infer.left_out_rows import UNKNOWN, check_limits, widen
 from deniable.infer.quantile_ends import infer_quantile, quantile_levels
 from deniable.infer.totals import infer_total, named
+from deniable.release.limits.measured_limits import MeasuredLimits
 from deniable.release.session.release import Release
 
 
@@ -75,10 +77,13 @@ def infer_population(
     value: str | None,
     rows: str | None,
     fraction: Fractions,
+    limits: MeasuredLimits | None,
     confidence: Number,
 ) -> Population:
     """Implements `Release.population`."""
     level = confidence_level(confidence)
+    if limits is not None:
+        check_limits(release, limits)
     known = fraction is not None or release.sample is not None
     columns = [value] if value is not None else _columns(release, known)
     if not columns:
@@ -89,7 +94,9 @@ def infer_population(
             "a part of with `value` and `rows`."
         )
     results = tuple(
-        pair for column in columns for pair in _infer(release, column, rows, fraction, level)
+        pair
+        for column in columns
+        for pair in _infer(release, column, rows, fraction, limits, level)
     )
     return Population(results)
 
@@ -104,10 +111,23 @@ def _columns(release: Release, known: bool) -> list[str]:
     return asked if release.for_population else found
 
 
+def _refuse_limits(limits: MeasuredLimits | None, column: str) -> None:
+    if limits is not None:
+        raise InvalidParameter(
+            f"`limits` widens means and shares, and {column} is neither. Name one with `value`."
+        )
+
+
 def _infer(
-    release: Release, column: str, rows: str | None, fraction: Fractions, level: Fraction
+    release: Release,
+    column: str,
+    rows: str | None,
+    fraction: Fractions,
+    limits: MeasuredLimits | None,
+    level: Fraction,
 ) -> Iterator[tuple[Key, Inferred]]:
     if column in quantile_levels(release.plan):
+        _refuse_limits(limits, column)
         for place, group in enumerate(groups_of(release)):
             drawn = draw_of(release, group, fraction)
             yield group, infer_quantile(release, column, place, group, drawn, level)
@@ -117,8 +137,13 @@ def _infer(
         drawn = draw_of(release, group, fraction)
         if isinstance(found, GroupMeans):
             part = sampled_part(release, found, place, fraction, level)
-            yield group, _infer_mean(part, group, drawn.target, level)
+            spared = level if limits is None else level + UNKNOWN * (1 - level)
+            mean = _infer_mean(part, group, drawn.target, spared)
+            if limits is not None:
+                mean = widen(mean, part, release, limits, level)
+            yield group, mean
         elif isinstance(found, GroupAmounts):
+            _refuse_limits(limits, column)
             yield group, infer_total(release, found, place, drawn, level)
 
 

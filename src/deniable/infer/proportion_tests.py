@@ -8,10 +8,10 @@ level rounded down, and needs no further chance. An unknown number of rows, and 
 common share of two groups, are worst cases (`worst_case`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.exact.samplers import uniform_below
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
-from deniable.infer.groups.local_shares import LocalShares
+from deniable.infer.groups.local_shares import LocalShares, need_answer, one_group, read_local
 from deniable.infer.groups.mean_intervals import population_ends
 from deniable.infer.groups.readings import GroupAmounts, read, refuse_several_rows
 from deniable.infer.significance import Significance
@@ -38,11 +38,11 @@ _SHARES = 7  # common shares that are tried, from one end of their interval to t
 
 
 def proportion_test(
-    release: Release,
+    release: Release | Mapping[Key, Any],
     share: Number,
     *,
-    rows: int | str,
-    value: str | None = None,
+    rows: int | str | None = None,
+    value: str | int | None = None,
     group: Key | None = None,
     alternative: str = "two-sided",
     randomized: bool = False,
@@ -51,6 +51,7 @@ def proportion_test(
 
     `rows` is the known number of rows, or the released column that counts them. With a known
     number and `randomized`, no private test is more powerful; two calls then differ a little.
+    Of a survey, each group knows how many it asked.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
@@ -66,30 +67,24 @@ def proportion_test(
         raise InvalidParameter(f"`share` must be above 0 and below 1. Found {share}.")
     _check_alternative(alternative)
     hypothesis = f"the share of {_named(group, value)} is {float(expected):g}"
+    if isinstance(release, Mapping):
+        asked = one_group(need_answer(read_local(release, value)), group)
+        return Significance(hypothesis, *reports_p(asked, expected, alternative))
     if isinstance(rows, str):
         means = _shares(release, read(release, value, rows))
         one = means.at(_place(means, group))
         statistic, p = released_rows_p(one, expected, alternative)
         return Significance(hypothesis, statistic, p)
-    found = read(release, value, None)
-    if not isinstance(found, GroupAmounts) or not found.count:
-        raise InvalidParameter("With a known number of rows, `value` must be a count.")
-    refuse_several_rows(release.plan)
-    shift = 0.0
-    if randomized:
-        shift = (int(uniform_below(_GRAIN, 1)[0]) + 0.5) / _GRAIN - 0.5
-    noises = _plain_noises(found)
-    count = float(found.values[_place(found, group)])
-    p = binomial_p(count + shift, rows, float(expected), noises, alternative, spread=randomized)
+    count, p = _counted_p(release, float(expected), rows, value, group, alternative, randomized)
     return Significance(hypothesis, count, p)
 
 
 def proportions_test(
-    release: Release,
+    release: Release | Mapping[Key, Any],
     first: Key,
     second: Key,
     *,
-    value: str | None = None,
+    value: str | int | None = None,
     rows: str | None = None,
 ) -> Significance:
     """Tests whether two groups have the same share in the population.
@@ -140,8 +135,43 @@ def binomial_p(
     return float(np.clip(greater if alternative == "greater" else less, 0.0, 1.0))
 
 
+def _counted_p(
+    release: Release,
+    share: float,
+    rows: int | None,
+    value: str | int | None,
+    group: Key | None,
+    alternative: str,
+    randomized: bool,
+) -> tuple[float, float]:
+    """A released count of one group, of a known number of rows, and its exact p-value."""
+    found = read(release, value, None)
+    if not isinstance(found, GroupAmounts) or not found.count or rows is None:
+        raise InvalidParameter(
+            "`rows` is needed. With a known number of rows, `value` must be a count."
+        )
+    refuse_several_rows(release.plan)
+    shift = 0.0
+    if randomized:
+        shift = (int(uniform_below(_GRAIN, 1)[0]) + 0.5) / _GRAIN - 0.5
+    count = float(found.values[_place(found, group)])
+    noises = _plain_noises(found)
+    p = binomial_p(count + shift, rows, share, noises, alternative, spread=randomized)
+    return count, p
+
+
+def reports_p(asked: LocalShares, share: Fraction, alternative: str) -> tuple[float, float]:
+    """The reports of an answer in one group of a survey, and the exact p-value of its share."""
+    found, design = asked.report_shares(), asked.tallies[0].design
+    rate = float(design.q + (design.p - design.q) * share)
+    if design.p < design.q:  # then more reports speak for a smaller share
+        alternative = {"greater": "less", "less": "greater"}.get(alternative, alternative)
+    count, rows = float(found.above[0]), int(found.below[0])
+    return count, binomial_p(count, rows, rate, [], alternative)
+
+
 def two_shares_p(
-    first: GroupMeans, second: GroupMeans, *, enough: float | None = None
+    first: GroupMeans, second: GroupMeans, *, level: float | None = None
 ) -> tuple[float, float]:
     """The statistic of two groups' shares and its p-value, the worst over what is unknown."""
     pair = (first, second)
@@ -154,12 +184,12 @@ def two_shares_p(
         share, rows = point
         over = rng.binomial(rows[:, None].astype(np.int64), share, (2, many)).astype(np.float64)
         under = np.repeat(rows[:, None], many, axis=1)
-        for part in first.parts:
-            z = draw_noise(part.noise, rng, (2, many))
+        for i, part in enumerate(first.parts):
+            z = draw_noise(part.noise, (2, many), i)
             over, under = over + float(part.above) * z, under + float(part.below) * z
         return _distance(over, under, first)
 
-    return observed, worst_p(observed, simulate, _unknowns(first, second), enough=enough)
+    return observed, worst_p(observed, simulate, _unknowns(first, second), level=level)
 
 
 def _unknowns(first: GroupMeans, second: GroupMeans) -> Iterator[tuple[float, Floats]]:
@@ -195,7 +225,7 @@ def _distance(above: Floats, below: Floats, group: GroupMeans) -> Floats:
 
 
 def released_rows_p(
-    group: GroupMeans, share: Fraction, alternative: str, *, enough: float | None = None
+    group: GroupMeans, share: Fraction, alternative: str, *, level: float | None = None
 ) -> tuple[float, float]:
     """The statistic T = count - share * rows of one group, whose law depends on the number of
     rows alone, and its p-value."""
@@ -205,15 +235,15 @@ def released_rows_p(
 
     def simulate(rows: float, rng: np.random.Generator, many: int) -> Floats:
         drawn = rng.binomial(int(rows), p, many) - p * rows
-        for part in group.parts:
-            z = draw_noise(part.noise, rng, (many,))
+        for i, part in enumerate(group.parts):
+            z = draw_noise(part.noise, (many,), i)
             drawn = drawn + (float(part.above) - p * float(part.below)) * z
         return np.asarray(np.abs(drawn) if sign is None else sign * drawn, np.float64)
 
     fewest, most = group.row_limits(SET_CHANCE / 2)
     points = np.unique(np.rint(np.linspace(fewest[0], most[0], _SHARES)))
     far = abs(observed) if sign is None else sign * observed
-    return observed, worst_p(far, simulate, list(points), enough=enough)
+    return observed, worst_p(far, simulate, list(points), level=level)
 
 
 def _tails(noises: Sequence[Noise], *, spread: bool) -> Callable[[Floats], Floats]:
@@ -266,10 +296,13 @@ def _check_alternative(alternative: str) -> None:
         raise InvalidParameter(f"`alternative` is one of {known}. Found {alternative!r}.")
 
 
-def _shares(release: Release, found: GroupMeans | GroupAmounts | LocalShares) -> GroupMeans:
+def _shares(
+    release: Release | Mapping[Key, Any], found: GroupMeans | GroupAmounts | LocalShares
+) -> GroupMeans:
     if isinstance(found, LocalShares):
-        raise InvalidParameter("For groups of a survey, use difference() or t_test().")
-    refuse_several_rows(release.plan)
+        return found.report_shares()
+    if isinstance(release, Release):
+        refuse_several_rows(release.plan)
     if isinstance(found, GroupAmounts) or (found.low, found.high) != (0.0, 1.0):
         raise InvalidParameter(
             "This test needs shares between 0 and 1. Name a count and the count that it is a "
@@ -286,5 +319,6 @@ def _place(found: GroupMeans | GroupAmounts, group: Key | None) -> int:
     return 0
 
 
-def _named(group: Key | None, value: str | None) -> str:
+def _named(group: Key | None, value: str | int | None) -> str:
+    value = f"answer {value}" if isinstance(value, int) else value
     return f"{value or 'the outcome'}{'' if group is None else f' in {group}'}"

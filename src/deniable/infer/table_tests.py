@@ -6,15 +6,17 @@ columns and the number of rows: the p-value is the largest over an interval of e
 (`worst_case`). Of fit, only the number of rows is open.
 """
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.infer.groups.group_means import GroupMeans, NoisePart
+from deniable.infer.groups.group_means import GroupMeans, Key, NoisePart
+from deniable.infer.groups.local_shares import LocalShares, one_group, read_local
 from deniable.infer.groups.mean_intervals import population_ends
 from deniable.infer.groups.readings import (
     GroupAmounts,
@@ -31,8 +33,12 @@ from deniable.release.session.release import Release
 Floats: TypeAlias = NDArray[np.float64]
 
 
-def independence_test(release: Release, *, value: str | None = None) -> Significance:
+def independence_test(
+    release: Release | Mapping[Key, Any], *, value: str | None = None
+) -> Significance:
     """Tests whether the two keys of a release of counts are independent in the population.
+
+    Of a survey: whether the groups answer alike.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
@@ -43,15 +49,13 @@ def independence_test(release: Release, *, value: str | None = None) -> Signific
     >>> dp.infer.independence_test(visits.sql(question, epsilon=1)).rejects()
     True
     """
-    counts = read_counts(release, value)
-    names = group_columns(release)
-    table = as_table(counts, release)
+    counts, table, names = read_table(release, value)
     statistic, p = independence_p(table, counts)
     return Significance(f"{names[0]} and {names[1]} are independent", statistic, p)
 
 
 def fit_test(
-    release: Release, shares: Sequence[float], *, value: str | None = None
+    release: Release | Mapping[Key, Any], shares: Sequence[float], *, value: str | None = None
 ) -> Significance:
     """Tests whether the groups have these shares in the population, in the release's order.
 
@@ -63,7 +67,12 @@ def fit_test(
     >>> dp.infer.fit_test(counts, [0.5, 0.5]).rejects()
     True
     """
-    counts = read_counts(release, value)
+    channel = None
+    if isinstance(release, Mapping):
+        asked = one_group(read_local(release), None)
+        counts, channel = _as_counts(asked), asked.tallies[0].design.matrix
+    else:
+        counts = read_counts(release, value)
     expected = np.asarray(shares, dtype=np.float64)
     if expected.shape != counts.values.shape or (expected < 0).any():
         raise InvalidParameter(f"Give one share for each of the {len(counts.groups)} groups.")
@@ -71,7 +80,10 @@ def fit_test(
         raise InvalidParameter(
             f"The shares must add up to 1. They add up to {expected.sum():g}."
         )
-    statistic, p = fit_p(counts, expected / expected.sum())
+    expected = expected / expected.sum()
+    if channel is not None:
+        expected = np.array(channel, dtype=np.float64) @ expected
+    statistic, p = fit_p(counts, expected)
     return Significance(f"{counts.what} has the given shares", statistic, p)
 
 
@@ -89,9 +101,17 @@ def read_counts(release: Release, value: str | None) -> GroupAmounts:
     return counts
 
 
-def as_table(counts: GroupAmounts, release: Release) -> Floats:
-    """The counts of two keys as a table."""
-    names = group_columns(release)
+def read_table(
+    release: Release | Mapping[Key, Any], value: str | None
+) -> tuple[GroupAmounts, Floats, Sequence[str]]:
+    """The counts of two keys, as a table too, and the names of the keys."""
+    if isinstance(release, Mapping):
+        asked = read_local(release)
+        table = asked.reports()
+        if table.shape[0] < 2:
+            raise InvalidParameter("This test needs two or more groups.")
+        return _as_counts(asked), table, ("group", "answer")
+    counts, names = read_counts(release, value), group_columns(release)
     if len(names) != 2:
         raise InvalidParameter(
             f"This test needs a release that is grouped by two keys. It has {len(names)}."
@@ -104,11 +124,18 @@ def as_table(counts: GroupAmounts, release: Release) -> Floats:
         raise InvalidParameter(
             "This test needs every combination of two or more values of each key."
         )
-    return table
+    return counts, table, names
+
+
+def _as_counts(asked: LocalShares) -> GroupAmounts:
+    """Reports as counts: they have no further noise."""
+    reports = asked.reports()
+    keys = tuple(itertools.product(asked.groups, range(reports.shape[1])))
+    return GroupAmounts(keys, reports.ravel(), {}, {}, "the answer", count=True)
 
 
 def independence_p(
-    table: Floats, counts: GroupAmounts, *, enough: float | None = None
+    table: Floats, counts: GroupAmounts, *, level: float | None = None
 ) -> tuple[float, float]:
     """The statistic of independence, and the largest p-value over the unknown margins."""
     variance = counts.variance
@@ -123,11 +150,11 @@ def independence_p(
         return _independence(drawn.reshape(many, *table.shape), variance)
 
     points = _margin_points(table, counts)
-    return observed, worst_p(observed, simulate, points, enough=enough)
+    return observed, worst_p(observed, simulate, points, level=level)
 
 
 def fit_p(
-    counts: GroupAmounts, shares: Floats, *, enough: float | None = None
+    counts: GroupAmounts, shares: Floats, *, level: float | None = None
 ) -> tuple[float, float]:
     """The statistic of fit, and the largest p-value over the unknown number of rows."""
     variance = counts.variance
@@ -143,16 +170,22 @@ def fit_p(
     observed = float(statistic(counts.values[None])[0])
     fewest, middle, most = total_limits(counts, SET_CHANCE)
     points = dict.fromkeys((middle, fewest, most))
-    return observed, worst_p(observed, simulate, points, enough=enough)
+    return observed, worst_p(observed, simulate, points, level=level)
 
 
 def draw_counts(
-    counts: GroupAmounts, cells: Floats, total: int, rng: np.random.Generator, many: int
+    counts: GroupAmounts,
+    cells: Floats,
+    total: int,
+    rng: np.random.Generator,
+    many: int,
+    side: int = 0,
 ) -> Floats:
-    """Simulated releases of a sample of `total` rows that fall into cells with these shares."""
+    """Simulated releases of a sample of `total` rows that fall into cells with these shares.
+    Samples of different sides have noise of their own."""
     drawn = rng.multinomial(total, cells / cells.sum(), many).astype(np.float64)
-    for name, weight in counts.weights.items():
-        drawn += float(weight) * draw_noise(counts.noises[name], rng, drawn.shape)
+    for i, (name, weight) in enumerate(counts.weights.items(), side * len(counts.weights)):
+        drawn += float(weight) * draw_noise(counts.noises[name], drawn.shape, i)
     return drawn
 
 
@@ -181,14 +214,14 @@ def _margin_points(table: Floats, counts: GroupAmounts) -> Iterator[tuple[Floats
     yield *(share / share.sum() for share in likely), max(1, round(float(table.sum())))
     each = SET_CHANCE / (2 * sum(table.shape))
     fewest, middle, most = total_limits(counts, SET_CHANCE / 2)
-    rows, columns = (_side_points(table.sum(axis), table.size, counts, each) for axis in (1, 0))
+    rows, columns = (share_points(table.sum(axis), table.size, counts, each) for axis in (1, 0))
     totals = (middle, fewest, most) if fewest < most else (middle,)
     yield from ((row, column, middle) for row in rows for column in columns)
     for total in totals[1:]:
         yield from ((row, column, total) for row in rows[:3] for column in columns[:3])
 
 
-def _side_points(
+def share_points(
     sums: Floats, cells: int, counts: GroupAmounts, chance: Fraction
 ) -> list[Floats]:
     """Shares of the rows (or columns): the likely ones, then each at either end."""

@@ -7,11 +7,13 @@ alone is not valid: at epsilon 0.1 such a chi-square test rejects a true hypothe
 tenth of all cases.
 
 P-values are simulated with the exact law of the noise, with the same random numbers at every
-point, and at the worst points again with more. The seed is fixed: a release has one p-value.
+point, and at the worst points again with more of them. The seed is fixed: a release has one
+p-value.
 """
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,9 +29,10 @@ Simulate: TypeAlias = Callable[[Point, np.random.Generator, int], Floats]
 
 SET_CHANCE = Fraction(1, 1000)  # that the right values are outside of the set
 _SEED = 1994
-_FIRST, _AGAIN = 2_000, 20_000  # simulations at each point, and at the worst ones
-_WORST = 3
-_CLEAR = 0.2  # above this p-value more simulations change nothing
+# How many simulations at each point, how many of the worst points get more of them, and the
+# p-value above which more would change nothing.
+_STAGES = ((500, 12, 1.0), (2_000, 3, 0.2), (20_000, 0, 0.0))
+_SURE = 4  # standard errors
 
 
 def worst_p(
@@ -37,31 +40,34 @@ def worst_p(
     simulate: Simulate,
     points: Iterable[Point],
     *,
-    enough: float | None = None,
+    level: float | None = None,
 ) -> float:
     """The largest p-value over the points, plus the chance that none of them is right.
 
     `simulate(point, rng, many)` draws the statistic under the hypothesis; large values speak
-    against it. With `enough` the search ends at the first point whose p-value is above it: who
-    only asks whether the hypothesis is rejected need not know more.
+    against it. With `level` the search ends as soon as it is clear on which side of it the
+    p-value is: who only asks whether the hypothesis is rejected need not know more.
 
     >>> round(
     ...     worst_p(1.96, lambda spread, rng, many: abs(rng.normal(0, spread, many)), [1, 2]), 1
     ... )
     0.3
     """
-    first: list[tuple[float, Point]] = []
-    for point in points:
-        p = _share_above(observed, simulate, point, _FIRST)
-        if enough is not None and p > enough:
-            return min(1.0, p + float(SET_CHANCE))
-        first.append((p, point))
-    first.sort(key=lambda pair: pair[0], reverse=True)
-    worst = first[0][0]
-    if worst < _CLEAR:
-        again = (point for _, point in first[:_WORST])
-        worst = max(_share_above(observed, simulate, point, _AGAIN) for point in again)
-    return min(1.0, worst + float(SET_CHANCE))
+    worst, waiting = 1.0, points
+    for many, kept, clear in _STAGES:
+        doubt = 0.0 if level is None else _SURE * (level * (1 - level) / many) ** 0.5
+        found: list[tuple[float, Point]] = []
+        for point in waiting:
+            p = _share_above(observed, simulate, point, many) + float(SET_CHANCE)
+            if level is not None and p > level + doubt:
+                return min(1.0, p)
+            found.append((p, point))
+        found.sort(key=lambda pair: pair[0], reverse=True)
+        worst = found[0][0]
+        if worst > clear or (level is not None and worst < level - doubt):
+            break
+        waiting = [point for _, point in found[:kept]]
+    return min(1.0, worst)
 
 
 def _share_above(observed: float, simulate: Simulate, point: Point, many: int) -> float:
@@ -69,16 +75,26 @@ def _share_above(observed: float, simulate: Simulate, point: Point, many: int) -
     return float((1 + np.count_nonzero(drawn >= observed - 1e-9)) / (many + 1))
 
 
-def draw_noise(noise: Noise, rng: np.random.Generator, size: tuple[int, ...]) -> Floats:
-    """Noise of a mechanism's law, for simulations: it protects nobody.
+def draw_noise(noise: Noise, shape: tuple[int, ...], part: int = 0) -> Floats:
+    """Noise of a mechanism's law, for simulations: it protects nobody. It is the same at each
+    point; each part of a statistic has noise of its own.
 
     >>> from deniable.mechanisms import Laplace
-    >>> drawn = draw_noise(Laplace(epsilon=1).noise(), np.random.default_rng(1), (10_000,))
+    >>> drawn = draw_noise(Laplace(epsilon=1).noise(), (10_000,))
     >>> bool(abs(drawn.var() - 1.84) < 0.15)
     True
     """
+    assert isinstance(noise, GaussianNoise | LaplaceNoise)
+    return _drawn(noise, shape, part)
+
+
+@lru_cache(maxsize=8)
+def _drawn(noise: GaussianNoise | LaplaceNoise, shape: tuple[int, ...], part: int) -> Floats:
+    rng = np.random.default_rng((_SEED, part))
     if isinstance(noise, GaussianNoise):
-        return np.asarray(np.rint(rng.normal(0, float(noise.variance) ** 0.5, size)))
-    assert isinstance(noise, LaplaceNoise)
-    chance = -np.expm1(-float(1 / noise.scale))
-    return (rng.geometric(chance, size) - rng.geometric(chance, size)).astype(np.float64)
+        drawn = np.rint(rng.normal(0, float(noise.variance) ** 0.5, shape))
+    else:
+        chance = -np.expm1(-float(1 / noise.scale))
+        drawn = (rng.geometric(chance, shape) - rng.geometric(chance, shape)).astype(np.float64)
+    drawn.setflags(write=False)
+    return drawn

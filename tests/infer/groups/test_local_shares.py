@@ -8,6 +8,7 @@ from deniable import infer
 from deniable.errors import InvalidParameter
 from deniable.infer.groups import mean_intervals
 from deniable.infer.groups.local_shares import read_local
+from deniable.infer.table_tests import read_table
 from tests.infer.simulated import at_most
 
 COINS = dp.RandomizedResponse(odds=3)
@@ -63,10 +64,115 @@ def test_differences_of_surveys_are_covered(size):
     assert at_most(missed / releases, releases)
 
 
+SCALE = dp.Ordinal(epsilon=2, categories=5)
+CHOICE = dp.RandomizedResponse(odds=6, categories=4)
+
+
+def asked(rng, design, groups):
+    """What groups of people with these shares of answers report."""
+    matrix = np.array(design.matrix, dtype=float)
+    return {
+        key: (design, tuple(rng.multinomial(people, matrix @ shares)))
+        for key, (people, shares) in groups.items()
+    }
+
+
+def test_several_answers_and_scales_have_the_same_functions():
+    rng = np.random.default_rng(2)
+    pain = {"A": (3000, [0.4, 0.3, 0.1, 0.1, 0.1]), "B": (3000, [0.1, 0.1, 0.2, 0.3, 0.3])}
+    found = infer.difference(asked(rng, SCALE, pain), "B", "A")
+    assert found.what == "mean of B less that of A"
+    assert found.low < 1.4 < found.high
+    assert found.noise[1] - found.noise[0] < found.high - found.low
+    top = infer.difference(asked(rng, SCALE, pain), "B", "A", value=4)
+    assert top.what == "share of answer 4 of B less that of A"
+    assert top.low < 0.2 < top.high
+    party = {"A": (4000, [0.5, 0.3, 0.1, 0.1]), "B": (4000, [0.3, 0.3, 0.3, 0.1])}
+    polled = asked(rng, CHOICE, party)
+    assert infer.difference(polled, "A", "B", value=0).low > 0
+    assert infer.proportions_test(polled, "A", "B", value=2).rejects()
+    assert not infer.proportions_test(polled, "A", "B", value=1).rejects()
+    assert infer.independence_test(polled).rejects()
+    assert infer.anova_test(polled, value=0).rejects()
+    assert infer.rank_test(asked(rng, SCALE, pain)).rejects()
+    only = {"A": polled["A"]}
+    assert not infer.fit_test(only, [0.5, 0.3, 0.1, 0.1]).rejects()
+    assert infer.fit_test(only, [0.4, 0.4, 0.1, 0.1]).rejects()
+    tested = infer.proportion_test(polled, 0.5, group="B", value=0)
+    assert tested.rejects()
+    assert tested.hypothesis == "the share of answer 0 in B is 0.5"
+    assert not infer.proportion_test(only, 0.5, value=0).rejects()
+    tallies = {key: dp.Tally(design, counts, 4000) for key, (design, counts) in polled.items()}
+    assert infer.difference(tallies, "A", "B", value=0) == infer.difference(
+        polled, "A", "B", value=0
+    )
+
+
+def test_one_share_is_that_of_the_answers_not_of_the_reports():
+    """Warner's cards with p below 1/2: more reports of "yes" speak for fewer yeses."""
+    cards = dp.RandomizedResponse.warner(0.25)
+    few = {"A": (cards, (300, 700))}  # 10 % of the answers
+    assert infer.proportion_test(few, 0.1).p_value > 0.9
+    assert infer.proportion_test(few, 0.3, alternative="less").p_value < 0.001
+    assert infer.proportion_test(few, 0.3, alternative="greater").p_value > 0.99
+
+
+@pytest.mark.parametrize("people", [(50, 50), (200, 2000)])
+def test_groups_that_answer_alike_seldom_seem_to_differ(people, size):
+    releases = size(small=60, full=10_000, what="simulated surveys")
+    rng = np.random.default_rng(people[1])
+    tests = {
+        "rank": (SCALE, [0.7, 0.15, 0.1, 0.03, 0.02], infer.rank_tests.ranks_p),
+        "independence": (CHOICE, [0.9, 0.05, 0.03, 0.02], infer.table_tests.independence_p),
+    }
+    for design, shares, p_of in tests.values():
+        wrong = 0
+        for _ in range(releases):
+            groups = {key: (n, shares) for key, n in zip("AB", people, strict=True)}
+            counts, table, _ = read_table(asked(rng, design, groups), None)
+            wrong += p_of(table, counts, level=0.05)[1] <= 0.05
+        assert at_most(wrong / releases, releases)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.4])
+def test_means_of_scales_are_covered(share, size):
+    """The interval of a difference of means of a scale holds both errors."""
+    releases = size(small=200, full=10_000, what="simulated surveys on a scale")
+    rng = np.random.default_rng(6)
+    first, second = [1 - share, 0, 0, share, 0], [1 - share, 0, share, 0, 0]
+    missed = 0
+    for _ in range(releases):
+        found = read_local(asked(rng, SCALE, {"A": (500, first), "B": (800, second)}))
+        parts = [found.at(0), found.at(1)]
+        low, high = mean_intervals.contrast_ends(
+            parts, [1, -1], mean_intervals.population_ends, Fraction(19, 20)
+        )
+        missed += not low <= share <= high
+    assert at_most(missed / releases, releases)
+
+
 def test_what_is_no_group_of_a_survey_is_refused():
     with pytest.raises(InvalidParameter, match="Found 'A' with another value"):
         infer.difference({"A": (COINS, (1, 2, 3)), "B": (COINS, (1, 2))}, "A", "B")
     with pytest.raises(InvalidParameter, match="no group to compare"):
         infer.difference({}, "A", "B")
-    with pytest.raises(InvalidParameter, match=r"use difference\(\)"):
-        infer.proportions_test({"A": (COINS, (1, 2)), "B": (COINS, (1, 2))}, "A", "B")
+    with pytest.raises(InvalidParameter, match="Nobody of 'A'"):
+        infer.difference({"A": (COINS, (0, 0)), "B": (COINS, (1, 2))}, "A", "B")
+    other = dp.RandomizedResponse(odds=2)
+    mixed = {"A": (COINS, (50, 20)), "B": (other, (10, 20))}
+    assert infer.difference(mixed, "A", "B").low < 1
+    for test in (infer.independence_test, infer.rank_test, infer.anova_test):
+        with pytest.raises(InvalidParameter, match="asked through one design"):
+            test(mixed)
+    several = {"A": (CHOICE, (9, 8, 7, 6)), "B": (CHOICE, (9, 8, 7, 6))}
+    with pytest.raises(InvalidParameter, match="value=0 to value=3"):
+        infer.difference(several, "A", "B")
+    with pytest.raises(InvalidParameter, match=r"from 0 to 3\. Found 4"):
+        infer.difference(several, "A", "B", value=4)
+    with pytest.raises(InvalidParameter, match="the same question"):
+        infer.difference({**several, "B": (COINS, (1, 2))}, "A", "B")
+    points = {"A": (SCALE, (9, 8, 7, 6, 5)), "B": (SCALE, (9, 8, 7, 6, 5))}
+    with pytest.raises(InvalidParameter, match="also depend on the others"):
+        infer.proportions_test(points, "A", "B", value=1)
+    with pytest.raises(InvalidParameter, match="Name one of the 2 groups"):
+        infer.fit_test(several, [0.25] * 4)

@@ -142,6 +142,9 @@ class GroupMeans:
 
     def row_limits(self, chance: Fraction) -> tuple[Floats, Floats]:
         """The fewest and most rows of each group; either fails with at most this chance."""
+        if not self.parts:  # no noise
+            rows = np.maximum(self.below, 1.0)
+            return rows, rows
         weights = {str(i): part.below for i, part in enumerate(self.parts) if part.below}
         noises = {str(i): part.noise for i, part in enumerate(self.parts)}
         margin = fixed_margin(weights, noises, 1 - 2 * chance)

@@ -1,8 +1,11 @@
-"""Shares of groups whose answers were randomized by the respondents themselves.
+"""Groups of a survey, whose answers were randomized by the respondents themselves.
 
-The noise is local: each report is random by itself, so the interval of a group's share already
-holds the error of the noise and of sampling (`mechanisms/local`). Apart, sampling is the error
-that the same number of direct answers would have, and the noise is the rest.
+The noise is local: each report is random by itself, so the interval of a group's share or mean
+already holds the error of the noise and of sampling (`mechanisms/local`). Apart, sampling is
+the error that the same number of direct answers would have, and the noise is the rest.
+
+Tests read the reports. If the answers of two groups have the same distribution, and both were
+asked through the same design, so have their reports, and these have no further noise.
 """
 
 import math
@@ -16,87 +19,169 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.infer.groups.group_means import Key
-from deniable.mechanisms import RandomizedResponse
+from deniable.infer.groups.group_means import GroupMeans, Key, find_group
+from deniable.mechanisms import Ordinal, RandomizedResponse, Tally
 from deniable.mechanisms.local.estimate import Estimate
+from deniable.mechanisms.local.frequency_oracle import FrequencyOracle
 
 Floats: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = tuple[Floats, Floats]
+Design: TypeAlias = RandomizedResponse[Any] | Ordinal | FrequencyOracle
+
+_DESIGNS = (RandomizedResponse, Ordinal, FrequencyOracle)
+_FORM = (
+    "Groups of a survey are given as their design and how often each answer was reported, such "
+    'as {"A": (coins, (600, 400))}, or as tallies, such as {"A": coins.aggregate(reports)}.'
+)
 
 
 @dataclass(frozen=True, slots=True)
 class LocalShares:
-    """The design and the (no, yes) counts of randomized answers, for each group.
+    """Counted reports of each group: its share of one answer, or its mean on a scale.
 
     >>> coins = RandomizedResponse(odds=3)
-    >>> asked = LocalShares(("A",), (coins,), ((600, 400),))
+    >>> asked = LocalShares(("A",), (Tally(coins, (600, 400), 1000),))
     >>> [end.round(2).tolist() for end in asked.population_ends(Fraction(19, 20))]
     [[0.24], [0.36]]
     """
 
     groups: tuple[Key, ...]
-    designs: tuple[RandomizedResponse[Any], ...]
-    counts: tuple[tuple[int, int], ...]
+    tallies: tuple[Tally, ...]
+    answer: int | None = None  # None: "yes", or the mean of a scale
     what: str = "share"
-    low: float = 0.0
     high: float = 1.0
+    low: float = 0.0
     shared: bool = False
 
     @property
     def values(self) -> Floats:
-        """The estimated shares, between 0 and 1."""
+        """The estimates, between the limits."""
         return np.array([found.value for found in self._estimates(Fraction(19, 20))])
 
     def at(self, place: int) -> "LocalShares":
         """One group by itself."""
-        one = slice(place, place + 1)
-        groups, designs, counts = self.groups[one], self.designs[one], self.counts[one]
-        return replace(self, groups=groups, designs=designs, counts=counts)
+        return replace(self, groups=(self.groups[place],), tallies=(self.tallies[place],))
 
     def population_ends(self, confidence: Fraction) -> Ends:
-        """Ends that cover the population's share."""
+        """Ends that cover the population's share or mean."""
         pairs = [found.interval for found in self._estimates(confidence)]
         low, high = np.array(pairs).T
         # A share that the design cannot give has no interval: then nothing is known.
-        return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), 1.0, high)
+        return np.where(np.isnan(low), self.low, low), np.where(np.isnan(high), self.high, high)
 
     def sampling_ends(self, confidence: Fraction) -> Ends:
         """Ends for the error that direct answers would have."""
         z = NormalDist().inv_cdf(float(1 + confidence) / 2)
-        rows = np.array([float(sum(counts)) for counts in self.counts])
-        half = z * np.sqrt(np.maximum(self.values * (1 - self.values), 0.0) / rows)
-        return np.maximum(self.values - half, 0.0), np.minimum(self.values + half, 1.0)
+        return self._around(z * np.sqrt([self._direct(tally) for tally in self.tallies]))
 
     def noise_ends(self, confidence: Fraction) -> Ends:
-        """Ends for what the randomization adds: what the share of these people may be."""
+        """Ends for what the randomization adds: what may be true of these people."""
         z = NormalDist().inv_cdf(float(1 + confidence) / 2)
-        halves = []
-        for found, counts in zip(self._estimates(confidence), self.counts, strict=True):
-            direct = found.value * (1 - found.value) / sum(counts)
-            halves.append(z * math.sqrt(max(found.standard_error**2 - direct, 0.0)))
-        half = np.array(halves)
-        return np.maximum(self.values - half, 0.0), np.minimum(self.values + half, 1.0)
+        halves = [
+            z * math.sqrt(max(found.standard_error**2 - self._direct(tally), 0.0))
+            for found, tally in zip(self._estimates(confidence), self.tallies, strict=True)
+        ]
+        return self._around(np.array(halves))
+
+    def reports(self) -> Floats:
+        """How often each group reported each answer, if one design asked them all."""
+        designs = {tally.design for tally in self.tallies}
+        if len(designs) > 1 or isinstance(next(iter(designs)), FrequencyOracle):
+            raise InvalidParameter(
+                "This test compares reports, so all groups must be asked through one design, "
+                "RandomizedResponse or Ordinal. Otherwise use difference() or t_test()."
+            )
+        return np.array([tally.counts for tally in self.tallies], dtype=np.float64)
+
+    def report_shares(self) -> GroupMeans:
+        """The shares of one reported answer; they are equal if the true ones are."""
+        reported = self.reports()
+        if not isinstance(self.tallies[0].design, RandomizedResponse):
+            raise InvalidParameter(
+                "On a scale the reports of one answer also depend on the others. Use "
+                "independence_test(), rank_test() or t_test()."
+            )
+        counts = reported[:, 1 if self.answer is None else self.answer]
+        return GroupMeans(self.groups, counts, reported.sum(1), (), self.what)
+
+    def _around(self, half: Floats) -> Ends:
+        values = self.values
+        return np.maximum(values - half, self.low), np.minimum(values + half, self.high)
 
     def _estimates(self, confidence: Fraction) -> list[Estimate]:
-        pairs = zip(self.designs, self.counts, strict=True)
-        return [
-            design.estimate(counts=counts, confidence=confidence) for design, counts in pairs
-        ]
+        return [self._estimate(tally, confidence) for tally in self.tallies]
+
+    def _estimate(self, tally: Tally, confidence: Fraction) -> Estimate:
+        design: Design = tally.design
+        if isinstance(design, Ordinal) and self.answer is None:
+            return design.estimate_mean(counts=tally, confidence=confidence)
+        found = design.estimate(counts=tally, confidence=confidence)
+        return found if isinstance(found, Estimate) else found.shares[self.answer or 0]
+
+    def _direct(self, tally: Tally) -> float:
+        """The variance that the estimate would have from direct answers."""
+        value = self._estimate(tally, Fraction(19, 20)).value
+        if isinstance(tally.design, Ordinal) and self.answer is None:
+            shares = np.array(tally.design.estimate(counts=tally).value)
+            off = np.arange(shares.size) - value
+            return float(shares @ off**2 / max(shares.sum(), 1.0)) / tally.respondents
+        return max(value * (1 - value), 0.0) / tally.respondents
 
 
-def read_local(groups: Mapping[Key, Any]) -> LocalShares:
-    """Groups as (design, (no, yes)), such as {"A": (coins, (600, 400))}."""
-    designs, counts = [], []
-    for key, pair in groups.items():
-        fits = isinstance(pair, tuple) and len(pair) == 2 and len(tuple(pair[1])) == 2
-        if not fits or not isinstance(pair[0], RandomizedResponse):
-            raise InvalidParameter(
-                "Groups of a survey are given as their design and the numbers of no and yes, "
-                f'such as {{"A": (coins, (600, 400))}}. Found {key!r} with another value.'
-            )
-        designs.append(pair[0])
-        no, yes = (int(count) for count in pair[1])
-        counts.append((no, yes))
-    if not designs:
+def read_local(groups: Mapping[Key, Any], value: str | int | None = None) -> LocalShares:
+    """Groups as tallies, or as (design, counts), such as {"A": (coins, (600, 400))}.
+
+    `value` is the number of the answer whose share is meant. Without it, yes/no questions have
+    the share of "yes", and scales their mean.
+    """
+    if not groups:
         raise InvalidParameter("There is no group to compare.")
-    return LocalShares(tuple(groups), tuple(designs), tuple(counts))
+    tallies = tuple(_tally(key, found) for key, found in groups.items())
+    kinds = {(isinstance(t.design, Ordinal), t.design.categories) for t in tallies}
+    if len(kinds) > 1:
+        raise InvalidParameter(
+            "All groups must be asked the same question, with equal answers."
+        )
+    ((scale, categories),) = kinds
+    if value is None:
+        if scale:
+            return LocalShares(tuple(groups), tallies, None, "mean", float(categories - 1))
+        return LocalShares(tuple(groups), tallies)
+    if not isinstance(value, int) or not 0 <= value < categories:
+        raise InvalidParameter(
+            f"`value` is the number of an answer, from 0 to {categories - 1}. Found {value!r}."
+        )
+    if categories == 2 and value == 0 and not scale:
+        raise InvalidParameter("Of a yes/no question, take the share of yes, value=1.")
+    return LocalShares(tuple(groups), tallies, value, f"share of answer {value}")
+
+
+def need_answer(found: LocalShares) -> LocalShares:
+    """Refuses several answers of which none was named."""
+    design = found.tallies[0].design
+    if found.answer is None and design.categories > 2 and not isinstance(design, Ordinal):
+        raise InvalidParameter(
+            f"Say which answer is meant, with value=0 to value={design.categories - 1}."
+        )
+    return found
+
+
+def one_group(found: LocalShares, group: Key | None) -> LocalShares:
+    """The group that is named, or the only one."""
+    if group is None and len(found.groups) > 1:
+        raise InvalidParameter(f"Name one of the {len(found.groups)} groups.")
+    return found.at(0 if group is None else find_group(found.groups, group))
+
+
+def _tally(key: Key, found: Any) -> Tally:
+    if isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], _DESIGNS):
+        design, counts = found
+        fits = hasattr(counts, "__len__") and len(counts) == design.categories
+        if fits and not isinstance(design, FrequencyOracle):
+            exact = tuple(int(count) for count in counts)
+            found = Tally(design, exact, sum(exact))
+    if not isinstance(found, Tally) or not isinstance(found.design, _DESIGNS):
+        raise InvalidParameter(f"{_FORM} Found {key!r} with another value.")
+    if not found.respondents:
+        raise InvalidParameter(f"Nobody of {key!r} has answered.")
+    return found

@@ -165,7 +165,7 @@ def contrast_ends(
 
 def _sampling_quantiles(means: GroupMeans, r: Floats, tail: Fraction, chance: Fraction) -> Ends:
     """How far the sum of (x - r) over the rows may fall, and rise, by sampling."""
-    fewest, rows = _row_limits(means, chance)
+    fewest, rows = means.row_limits(chance)
     width, most = means.high - means.low, means.cluster
     left = np.sqrt(1 - means.sampled)
     if means.variance is None and means.moments is None:
@@ -194,13 +194,6 @@ def _binomial_quantiles(rows: Floats, p: Floats, tail: float) -> Ends:
     down = p * rows - bdtrik(tail, rows, chance)
     up = np.minimum(bdtrik(1 - tail, rows, chance) + 1, rows) - p * rows
     return np.where(inside, np.maximum(down, 0), 0), np.where(inside, np.maximum(up, 0), 0)
-
-
-def _row_limits(means: GroupMeans, chance: Fraction) -> Ends:
-    if means.parts:
-        return means.row_limits(chance)
-    rows = np.maximum(means.below, 1.0)
-    return rows, rows
 
 
 def _student(tail: Fraction, rows: Floats) -> Floats:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.infer.groups.group_means import GroupMeans, Key, NoisePart, Variances
-from deniable.infer.groups.local_shares import LocalShares, read_local
+from deniable.infer.groups.local_shares import LocalShares, need_answer, read_local
 from deniable.infer.groups.unit_squares import UnitSquares, numbers, read_squares
 from deniable.mechanisms.noise.additive import Noise
 from deniable.query.margins.chosen_rows import chooses_rows
@@ -50,7 +50,7 @@ class GroupAmounts:
 
 
 def read(
-    release: Release | Mapping[Key, Any], value: str | None, rows: str | None
+    release: Release | Mapping[Key, Any], value: str | int | None, rows: str | None
 ) -> GroupMeans | GroupAmounts | LocalShares:
     """The column `value` of a release: a mean or share if its number of rows is released too.
 
@@ -58,9 +58,11 @@ def read(
     count of some of them. A mapping holds the groups of a survey (`local_shares`).
     """
     if isinstance(release, Mapping):
-        return read_local(release)
+        return need_answer(read_local(release, value))
     if not isinstance(release, Release):
         raise InvalidParameter(f"This needs a Release; got {type(release).__name__}.")
+    if isinstance(value, int):
+        raise InvalidParameter(f"`value` names a column of the release. Found {value}.")
     _refuse_chosen_groups(release.plan)
     column = value if value is not None else _only_value(release, rows)
     shape = form_of(release, column)

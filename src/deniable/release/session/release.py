@@ -159,13 +159,15 @@ class Release(ReleasedRows):
         *,
         rows: str | None = None,
         fraction: Any = None,
+        limits: Any = None,
         confidence: Any = 0.95,
     ) -> Any:
         """What the release says about the population that its rows were drawn from.
 
         For every mean and share, or the column `value`: its error from noise and from sampling,
         apart and together. `rows` names the count that a count is a part of. `fraction` is the
-        sampled share of the population, or one for each group; counts need it.
+        sampled share of the population, or one for each group; counts need it. `limits`, from
+        `session.limits`, widens means and shares to the rows that the limits leave out.
 
         >>> import deniable as dp
         >>> import pyarrow as pa
@@ -177,7 +179,14 @@ class Release(ReleasedRows):
         True
         """
         infer = implementation("Release.population")
-        return infer(self, value=value, rows=rows, fraction=fraction, confidence=confidence)
+        return infer(
+            self,
+            value=value,
+            rows=rows,
+            fraction=fraction,
+            limits=limits,
+            confidence=confidence,
+        )
 
     def __str__(self) -> str:
         return self.to_text()
