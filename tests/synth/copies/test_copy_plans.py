@@ -103,14 +103,3 @@ def test_very_many_keys_or_columns_are_refused():
         pytest.raises(InvalidParameter, match="cells together"),
     ):
         one.copy(epsilon=1)
-
-
-def test_joint_counts_beyond_memory_are_refused():
-    """The declared number of rows says how many cells are counted together."""
-    names = [f"c{i}" for i in range(40)]
-    frame = pa.table({name: [True, False] for name in names})
-    for declared in ({"expected_rows": 10**9}, {"row_ceiling": 10**9}):
-        with dp.protect(frame, epsilon=1, delta=1e-6, **declared) as one:
-            with pytest.raises(InvalidParameter, match="counted together in memory"):
-                one.copy(epsilon=1)
-            assert str(one.copy(epsilon=1, columns=names[:9], explain=True))
