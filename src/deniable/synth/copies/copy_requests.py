@@ -242,6 +242,8 @@ def _find_cells(
     try:
         return cells_of(table, name, cuts=cuts, missing=missing)
     except InvalidParameter as problem:
+        if listed:
+            raise  # declared keys are not looked for
         kinds = {"text": " Or find its keys with `keys_epsilon`."}
         kinds["date"] = f' Or give its range: dates={{"{name}": ("2020-01-01", "2020-12-31")}}.'
         find = kinds.get(column.kind or "", "")
