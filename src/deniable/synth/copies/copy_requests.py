@@ -82,8 +82,7 @@ def plan_source(
         dates=ranges,
         rules=rules,
     )
-    _check_sizes(made)
-    check_memory(subject, made.sizes, session.policy.memory)
+    _check_sizes(made, session.policy.memory)
     return made
 
 
@@ -274,7 +273,7 @@ def _read_workload(workload: Any, names: Sequence[str]) -> Scored:
     return tuple(scored), tuple(max(1, round(WEIGHT * own / most)) for own in weights)
 
 
-def _check_sizes(made: CopyPlan) -> None:
+def _check_sizes(made: CopyPlan, memory: int | None) -> None:
     count = len(made.columns)
     if count > _MOST_COLUMNS:
         raise InvalidParameter(
@@ -289,3 +288,4 @@ def _check_sizes(made: CopyPlan) -> None:
             f"The tables of the copy have {cells:,} cells together. At most {_MOST_CELLS:,} "
             "are possible: leave out columns with many keys. Nothing was spent."
         )
+    check_memory(made.table, sizes, memory)
