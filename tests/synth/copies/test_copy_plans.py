@@ -92,7 +92,9 @@ def test_very_many_keys_or_columns_are_refused():
     keys = {"a": [f"k{i}" for i in range(5000)]}
     with (
         dp.protect(pa.table({"a": ["k1"]}), keys=keys, epsilon=1, delta=1e-6) as one,
-        pytest.raises(InvalidParameter, match="5,000 cells"),
+        pytest.raises(
+            InvalidParameter, match=r"5,000 cells.*coarser values. Nothing was spent.$"
+        ),
     ):
         one.copy(epsilon=1)
     keys = {f"c{i}": list(range(900)) for i in range(5)}
@@ -103,14 +105,3 @@ def test_very_many_keys_or_columns_are_refused():
         pytest.raises(InvalidParameter, match="cells together"),
     ):
         one.copy(epsilon=1)
-
-
-def test_joint_counts_beyond_memory_are_refused():
-    """The declared number of rows says how many cells are counted together."""
-    names = [f"c{i}" for i in range(40)]
-    frame = pa.table({name: [True, False] for name in names})
-    for declared in ({"expected_rows": 10**9}, {"row_ceiling": 10**9}):
-        with dp.protect(frame, epsilon=1, delta=1e-6, **declared) as one:
-            with pytest.raises(InvalidParameter, match="counted together in memory"):
-                one.copy(epsilon=1)
-            assert str(one.copy(epsilon=1, columns=names[:9], explain=True))

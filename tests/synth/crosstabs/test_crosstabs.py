@@ -69,6 +69,20 @@ def test_frames(tables):
     assert tables["a"].to_polars()["a"].to_list() == [0, 1]
 
 
+def test_columns_may_be_called_as_our_own():
+    """Statements and answers have columns of these names, too."""
+    named = {"a": "n", "b": "n_", "c": "n_margin"}
+    keys = {named[name]: values for name, values in KEYS.items()}
+    frame = pa.table({named[name]: codes for name, codes in CODES.items()})
+    with dp.protect(frame, keys=keys, epsilon=2, delta=1e-5) as one:
+        tables = one.crosstabs([["n", "n_"], ["n_", "n_margin"]], epsilon=2, missing=False)
+    assert (abs(tables["n", "n_"].values - exact(("a", "b"))) < 40).all()
+    assert (abs(tables["n_", "n_margin"].values - exact(("b", "c"))) < 40).all()
+    both = tables["n", "n_"].to_arrow()
+    assert both.column_names == ["n__", "n_", "n", "n_margin"]
+    assert both["n_"].to_pylist() == [0, 1, 2, 3] * 2
+
+
 def test_text(tables):
     text = str(tables)
     assert "Margins hold at 95 % each. Cost: epsilon 2, delta 1e-07." in text

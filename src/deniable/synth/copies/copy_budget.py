@@ -34,14 +34,13 @@ class CopyBudget:
 
     @classmethod
     def split(
-        cls, *, columns: int, cut: int, scored: bool, method: str = "mst", pairs: bool = True
+        cls, *, columns: int, cut: int, scored: bool, method: str = "mst"
     ) -> "CopyBudget":
-        """The fractions for a copy of that many columns, of which some are cut. Without
-        `pairs`, no table of several columns may be measured."""
+        """The fractions for a copy of that many columns, of which some are cut."""
         cuts = CUTS if cut else Fraction(0)
         scorecard = SCORECARD if scored else Fraction(0)
         rest = 1 - cuts - scorecard
-        if columns < 2 or not pairs:  # there is no pair to choose or to measure
+        if columns < 2:  # there is no pair to choose or to measure
             own = rest, Fraction(0), Fraction(0)
         elif columns == 2:  # there is nothing to choose
             own = rest / 2, Fraction(0), rest / 2

@@ -21,6 +21,7 @@ from deniable.query.statements.statistics import COUNT_ROWS
 from deniable.release.session.door import Door
 from deniable.synth.copies.copy_budget import CopyBudget
 from deniable.synth.copies.copy_rules import CopyRules
+from deniable.synth.copies.joint_memory import explain_memory
 from deniable.synth.domain.column_cells import ColumnCells
 from deniable.synth.domain.date_cells import day_number
 from deniable.synth.domain.quantile_cuts import LEVELS
@@ -74,6 +75,12 @@ class CopyPlan:
     def column(self, place: int) -> Column:
         """What the policy declares about a column."""
         return self.table.columns[self.columns[place]]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """At most how many cells each column has."""
+        unknown = MOST_KEYS + 2  # the keys that are found, all others, and NULL
+        return tuple(unknown if own is None else own.size for own in self.cells)
 
     @property
     def modelled(self) -> tuple[int, ...]:
@@ -154,6 +161,7 @@ class CopyPlan:
         who = "row" if self.table.unit is None else self.table.unit
         lines.append(f"one {who} counts with at most {unit} rows ({self.table.neighbors})")
         lines.append(f"the table is read about {self.count_steps():,} times")
+        lines += explain_memory(self.table, self.sizes)
         title = f"A copy of {self.table.name} at {price}, in one charge"
         return Branch(title, tuple(map(Branch, lines)))
 

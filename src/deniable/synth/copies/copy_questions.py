@@ -65,7 +65,10 @@ def add_intervals(
         ends = [found[key] for key in keys]
     for place, side in enumerate(("low", "high")):
         values = [max(0.0, end[place]) for end in ends]
-        answer = answer.append_column(f"{asked.count}_{side}", pa.array(values, pa.float64()))
+        name = f"{asked.count}_{side}"
+        while name in answer.column_names:
+            name += "_"
+        answer = answer.append_column(name, pa.array(values, pa.float64()))
     return answer
 
 

@@ -12,12 +12,12 @@ from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, positive, whole
 from deniable.exact.suggestions import suggest
 from deniable.policy import Table
-from deniable.policy.table import ROW_CEILING
 from deniable.privacy import ConcentratedLoss
 from deniable.release.session.door import Door
 from deniable.synth.copies.copy_budget import CopyBudget
 from deniable.synth.copies.copy_plans import MOST_KEYS, CopyPlan, CopySource
 from deniable.synth.copies.copy_rules import CopyRules, read_rules
+from deniable.synth.copies.joint_memory import check_memory
 from deniable.synth.crosstabs.crosstab_plans import find_table, read_delta, read_level
 from deniable.synth.domain.column_cells import ColumnCells, cells_of
 from deniable.synth.domain.date_cells import cells_between, read_edges, read_range
@@ -25,7 +25,6 @@ from deniable.synth.domain.quantile_cuts import grid_step
 
 _MOST_COLUMNS, _MOST_CELLS = 60, 5 * 10**6  # cells of all pairs together
 MOST_ROWS = 10**8  # of a copy
-_MOST_JOINT = 2 * 10**9  # cells of all rows that are counted together, 1 or 2 bytes each
 _LISTED = 40  # a number with fewer grid points needs no cuts
 _AIM_COLUMNS = 24  # with more columns, "auto" takes MST: AIM's time grows with all pairs
 AIM_CELLS = 1 << 18  # of a model's cliques
@@ -83,7 +82,7 @@ def plan_source(
         dates=ranges,
         rules=rules,
     )
-    _check_sizes(made)
+    _check_sizes(made, session.policy.memory)
     return made
 
 
@@ -242,6 +241,8 @@ def _find_cells(
     try:
         return cells_of(table, name, cuts=cuts, missing=missing)
     except InvalidParameter as problem:
+        if listed:
+            raise  # declared keys are not looked for
         kinds = {"text": " Or find its keys with `keys_epsilon`."}
         kinds["date"] = f' Or give its range: dates={{"{name}": ("2020-01-01", "2020-12-31")}}.'
         find = kinds.get(column.kind or "", "")
@@ -272,14 +273,14 @@ def _read_workload(workload: Any, names: Sequence[str]) -> Scored:
     return tuple(scored), tuple(max(1, round(WEIGHT * own / most)) for own in weights)
 
 
-def _check_sizes(made: CopyPlan) -> None:
+def _check_sizes(made: CopyPlan, memory: int | None) -> None:
     count = len(made.columns)
     if count > _MOST_COLUMNS:
         raise InvalidParameter(
             f"The copy would have {count} columns. At most {_MOST_COLUMNS} are possible: name "
             "some with `columns`. Nothing was spent."
         )
-    sizes = [MOST_KEYS if own is None else own.size for own in made.cells]
+    sizes = made.sizes
     tables = {*combinations(range(count), 2), *made.scored}
     cells = sum(prod(sizes[place] for place in one) for one in tables)
     if cells > _MOST_CELLS:
@@ -287,12 +288,4 @@ def _check_sizes(made: CopyPlan) -> None:
             f"The tables of the copy have {cells:,} cells together. At most {_MOST_CELLS:,} "
             "are possible: leave out columns with many keys. Nothing was spent."
         )
-    # Without a declared number of rows, only the engine's memory can tell.
-    known = [n for n in (made.table.expected_rows, made.table.row_ceiling) if n]
-    rows = min([n for n in known if n < ROW_CEILING], default=0)
-    if min(rows, prod(sizes)) * count > _MOST_JOINT:
-        raise InvalidParameter(
-            f"The cells of {rows:,} rows in {count} columns are counted together in memory. At "
-            f"most {_MOST_JOINT:,} are possible: name fewer columns with `columns`, or declare "
-            "a lower row_ceiling. Nothing was spent."
-        )
+    check_memory(made.table, sizes, memory)

@@ -15,6 +15,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact.rationals import decimal_text
 from deniable.exact.text_formats import percent
 from deniable.ledger.ledger import Remaining
+from deniable.release.answer.answer_table import column_names
 from deniable.release.answer.formatting import format_cells, text_table
 from deniable.release.certificate.certificate import Certificate
 from deniable.release.session.release import Release
@@ -42,7 +43,7 @@ class CrossTable:
     def to_arrow(self) -> "pa.Table":
         """A row for each cell: its labels, `n` and `n_margin`."""
         rows = list(product(*self.labels))
-        names = [_unused(name, ("n", "n_margin")) for name in self.columns]
+        names = _unused(self.columns, {"n", "n_margin"})
         keys = {name: _label_array(rows, i) for i, name in enumerate(names)}
         margins = pa.array([self.margin] * len(rows))
         return pa.table({**keys, "n": pa.array(self.values.ravel()), "n_margin": margins})
@@ -202,11 +203,23 @@ class Crosstabs:
 
 def read_counts(release: Release) -> Table:
     """The noisy counts of a measured table, in the order of its cells."""
-    return np.asarray(release.to_arrow()[release.plan.outputs[-1].name], dtype=np.float64)
+    counts = column_names(release.plan)[-1].name  # a column may be called as counts are
+    return np.asarray(release.to_arrow()[counts], dtype=np.float64)
 
 
-def _unused(name: str, taken: Sequence[str]) -> str:
-    return f"{name}_" if name in taken else name
+def _unused(names: Sequence[str], taken: set[str]) -> list[str]:
+    """The names, longer where another column has them.
+
+    >>> _unused(["n", "age", "n_"], {"n"})
+    ['n__', 'age', 'n_']
+    """
+    found = list(names)
+    for place, name in enumerate(names):
+        if name in taken:
+            others = {*taken, *found}
+            while found[place] in others:
+                found[place] += "_"
+    return found
 
 
 def _label_array(rows: Sequence[tuple[Label, ...]], place: int) -> "pa.Array[Any]":
