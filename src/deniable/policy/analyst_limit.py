@@ -21,7 +21,7 @@ def with_analyst_limit(text: str, analyst: str, epsilon: Fraction, delta: Fracti
 
     An analyst without a table of their own gets one, with this delta.
 
-    >>> text = '[analysts.Ann]\\nepsilon = 1 # a year\\n'
+    >>> text = "[analysts.Ann]\\nepsilon = 1 # a year\\n"
     >>> print(with_analyst_limit(text, "ann", Fraction(5, 2), Fraction(0)).splitlines()[1])
     epsilon = 2.5 # a year
     """
@@ -53,7 +53,10 @@ def limit_lines(analyst: str, epsilon: Fraction, delta: Fraction) -> str:
     epsilon = 2.5
     delta = 0.0000001
     """
-    lines = [f"[analysts.{json.dumps(analyst, ensure_ascii=False)}]", f"epsilon = {write_amount(epsilon)}"]
+    lines = [
+        f"[analysts.{json.dumps(analyst, ensure_ascii=False)}]",
+        f"epsilon = {write_amount(epsilon)}",
+    ]
     return "\n".join([*lines, *([f"delta = {write_amount(delta)}"] if delta else [])])
 
 
@@ -74,9 +77,7 @@ def _limits(text: str) -> Mapping[str, dict[str, Any]]:
     return tomllib.loads(text, parse_float=Decimal).get("analysts", {})
 
 
-def _is_only_change(
-    text: str, changed: str, analyst: str, wanted: Mapping[str, Any]
-) -> bool:
+def _is_only_change(text: str, changed: str, analyst: str, wanted: Mapping[str, Any]) -> bool:
     expected = tomllib.loads(text, parse_float=Decimal)
     expected["analysts"] = {**expected.get("analysts", {}), analyst: dict(wanted)}
     try:
