@@ -61,13 +61,15 @@ def calculate(
     return share(release, first, second or None, value=value, confidence=confidence)
 
 
-def check_choice(operation: str, first: Sequence[Key], second: Sequence[Key]) -> None:
+def check_choice(
+    operation: str, first: Sequence[Key], second: Sequence[Key], *, both: bool = False
+) -> None:
     """Refuses an operation that is not there, or without groups that it needs."""
     if operation not in OPERATIONS:
         raise InvalidParameter(f"`operation` must be one of {', '.join(OPERATIONS)}.")
     if not first:
         raise InvalidParameter("Tick at least one group of the first kind.")
-    if operation in ("difference", "ratio") and not second:
+    if (both or operation in ("difference", "ratio")) and not second:
         raise InvalidParameter(f"A {operation} needs a group of the second kind as well.")
 
 

@@ -119,7 +119,7 @@ def ratio_ends(
 
 @dataclass(frozen=True, slots=True)
 class WeighedSum:
-    """A sum of groups: its form over noisy integers, their noises, and integers with its value."""
+    """A sum of groups: its form over noisy integers, their noises, integers that give it."""
 
     form: LinearForm
     noises: dict[str, Noise]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, confidence_level
+from deniable.infer.calculator import check_choice
 from deniable.infer.groups.group_means import Key
 from deniable.infer.inferred import THESE_ROWS, Inferred
 from deniable.infer.sums import (
@@ -53,6 +54,7 @@ def calculate_with_both(
     True
     """
     level = confidence_level(confidence)
+    check_choice(operation, first.groups, second.groups, both=True)
     if first.release.plan == second.release.plan and first.release.answer.table.equals(
         second.release.answer.table
     ):

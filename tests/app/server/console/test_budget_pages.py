@@ -133,10 +133,20 @@ def test_the_owner_grants_by_a_click(requested):
     assert ann.get("/v1/hospital/budget").json()["epsilon"] == "5/2"
     assert hospital.visitor("ben").get("/v1/hospital/budget").json()["epsilon"] == "1"
     added = hospital.file.read_text().removeprefix(before.rstrip())
-    assert added.split() == ['[analysts."ann"]', "epsilon", "=", "2.5", "delta", "=", "0.0000001"]
+    assert added.split() == [
+        '[analysts."ann"]',
+        "epsilon",
+        "=",
+        "2.5",
+        "delta",
+        "=",
+        "0.0000001",
+    ]
     entry = last_terms(hospital)
     assert entry["because"] == "request 1 of ann: a study (olga)"
-    assert [(gift["to"], gift["epsilon"]) for gift in entry["gives"]] == [("analyst:ann", "3/2")]
+    assert [(gift["to"], gift["epsilon"]) for gift in entry["gives"]] == [
+        ("analyst:ann", "3/2")
+    ]
     assert '[analysts."ann"]' in html.unescape(olga.get("/console/hospital/policy").text)
 
 

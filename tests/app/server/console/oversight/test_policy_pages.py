@@ -86,7 +86,7 @@ def test_a_draft_is_downloaded_as_it_is(hospital):
     assert done.headers["content-disposition"] == 'attachment; filename="hospital.toml"'
 
 
-SECRET = '''
+SECRET = """
 # wages come from the payroll office
 [tables.wages]
 source = "visits.csv"
@@ -95,12 +95,12 @@ max_groups_per_unit = 1
 max_rows_per_unit_per_group = 1
 [tables.wages.columns]
 age = { bounds = [0, 110], step = 1 }  # salaries
-'''
+"""
 
 
 @pytest.fixture
 def two_tables(tmp_path):
-    """A console whose auditor may look at one table of two; the policy names its ledger's key."""
+    """A console whose auditor may look at one table of two."""
     with open_hospital(tmp_path, hospital={"more": SECRET}) as hospital:
         people = People(ServerDatabase(hospital.file.parent.parent / "server.sqlite"))
         for person in ("audrey", "olga"):
