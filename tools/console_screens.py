@@ -135,6 +135,22 @@ def _calculate(page: Any, server: ConsoleServer) -> None:
     page.wait_for_selector(".result")
 
 
+def _calculate_both(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/calculator")
+    page.get_by_label("Second release").select_option(index=2)
+    page.get_by_role("button", name="Use these").click()
+    page.get_by_label("surgery in the first").check()
+    page.get_by_label("surgery in the second").check()
+    page.get_by_role("button", name="Compute: free").click()
+    page.wait_for_selector(".result")
+
+
+def _grant(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/budget")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Grant 2").click()
+
+
 def _rehearse(page: Any, server: ConsoleServer) -> None:
     page.goto(f"{server.home}/rehearse")
     page.get_by_role("button", name="Rehearse: free").click()
@@ -183,8 +199,10 @@ PAGES: list[tuple[str, str, Address]] = [
     ("answer-owner", "olga", _publish),
     ("public", "olga", _follow_link),
     ("budget-owner", "olga", "/hospital/budget"),
+    ("budget-granted", "olga", _grant),
     ("nothing", "olga", "/hospital/releases/none"),
     ("calculator", "ann", _calculate),
+    ("calculator-both", "ann", _calculate_both),
     ("rehearse", "ann", _rehearse),
     ("policy", "olga", "/hospital/policy"),
     ("policy-draft", "olga", _change_policy),

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from deniable.app.server.accounts.people import People
+from deniable.app.server.accounts.server_database import ServerDatabase
 from tests.app.server.console.conftest import open_hospital
 from tests.app.server.console.test_answer_pages import ask
 
@@ -174,6 +176,15 @@ def test_a_grant_consents_to_nothing_else(requested):
     for name in ("ann", "ben"):
         budget = hospital.visitor(name).get("/v1/hospital/budget").json()
         assert budget["epsilon"] == "1"
+
+
+def test_an_owner_with_some_tables_grants_nothing(requested):
+    hospital, there, _ = requested
+    people = People(ServerDatabase(hospital.file.parent.parent / "server.sqlite"))
+    people.grant("olga", tables=["other"])
+    before = hospital.file.read_text()
+    assert hospital.visitor("olga").submit(there, act="grant").status_code == 403
+    assert hospital.file.read_text() == before
 
 
 def test_the_lines_and_the_command_grant_what_was_requested(requested):
