@@ -12,6 +12,7 @@ from tools.system import find
 WIDTHS = (320, 768, 1280)
 SCHEMES = ("light", "dark")
 BY_WARD = "SELECT ward, COUNT(*) AS visits, AVG(cost) AS cost FROM visits GROUP BY ward"
+MEANS = "SELECT ward, COUNT(cost) AS n, AVG(cost) AS mean FROM visits GROUP BY ward"
 SMALL = "SELECT ward, COUNT(*) AS n FROM visits WHERE age = 89 AND cost < 3 GROUP BY ward"
 
 Address = str | Callable[[Any, ConsoleServer], None]
@@ -192,6 +193,7 @@ PAGES: list[tuple[str, str, Address]] = [
     ("answer", "ann", lambda page, server: ask(page, server, BY_WARD, "0.2")),
     ("answer-negative", "ann", lambda page, server: ask(page, server, SMALL, "0.05")),
     ("answer-computed", "ann", _compute),
+    ("answer-sampled", "ann", lambda page, server: ask(page, server, MEANS, "0.1")),
     ("releases", "ann", "/hospital/releases"),
     ("budget", "ann", _request),
     ("exhausted", "ann", lambda page, server: _type(page, server, BY_WARD, "2")),

@@ -78,6 +78,5 @@ def calculate_with_both(
 def _weigh(numbers: ReleasedNumbers, of: str, sign: int = 1) -> tuple[WeighedSum, str]:
     found = read_amounts(numbers.release, numbers.value)
     places = find_places(found, numbers.groups)
-    return weigh(
-        found, places, sign, of=f"{of} "
-    ), f"{found.what} of {name_groups(found, places)}"
+    name = f"{numbers.value} of {name_groups(found, places)}"
+    return weigh(found, places, sign, of=f"{of} "), name
