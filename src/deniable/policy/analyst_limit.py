@@ -74,7 +74,10 @@ def write_amount(amount: Fraction) -> str:
 
 
 def _limits(text: str) -> Mapping[str, dict[str, Any]]:
-    return tomllib.loads(text, parse_float=Decimal).get("analysts", {})
+    limits: Mapping[str, dict[str, Any]] = tomllib.loads(text, parse_float=Decimal).get(
+        "analysts", {}
+    )
+    return limits
 
 
 def _is_only_change(text: str, changed: str, analyst: str, wanted: Mapping[str, Any]) -> bool:
