@@ -96,7 +96,7 @@ def test_a_failure_is_a_page_for_people_and_a_problem_for_programs(hospital, mon
     assert shown.status_code == 500
     assert shown.headers["content-type"].startswith("text/html")
     assert re.search(r"Something failed \(reference [0-9a-f]{8}\)\.", shown.text)
-    assert "Log out" in shown.text  # whoever looks can go on
+    assert "Log out" in shown.text  # the menu is there
     assert shown.headers["cache-control"] == "no-store"
     monkeypatch.setattr("deniable.app.server.questions.question_routes.describe_head", fail)
     told = hospital.visitor("ann").get("/v1/hospital/ledger/head")

@@ -48,7 +48,7 @@ async def read_fields(request: Request) -> dict[str, str]:
 
 
 def read_whole(text: str, *, digits: int) -> int:
-    """A whole number of at most so many digits; 0 for anything else.
+    """A whole number with a limit of digits; 0 for anything else.
 
     >>> [read_whole(text, digits=3) for text in ("120", "1200", "-1", "\u0661", "")]
     [120, 0, 0, 0, 0]
