@@ -12,6 +12,7 @@ from tools.system import find
 WIDTHS = (320, 768, 1280)
 SCHEMES = ("light", "dark")
 BY_WARD = "SELECT ward, COUNT(*) AS visits, AVG(cost) AS cost FROM visits GROUP BY ward"
+MEANS = "SELECT ward, COUNT(cost) AS n, AVG(cost) AS mean FROM visits GROUP BY ward"
 SMALL = "SELECT ward, COUNT(*) AS n FROM visits WHERE age = 89 AND cost < 3 GROUP BY ward"
 
 Address = str | Callable[[Any, ConsoleServer], None]
@@ -135,6 +136,22 @@ def _calculate(page: Any, server: ConsoleServer) -> None:
     page.wait_for_selector(".result")
 
 
+def _calculate_both(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/calculator")
+    page.get_by_label("Second release").select_option(index=2)
+    page.get_by_role("button", name="Use these").click()
+    page.get_by_label("surgery in the first").check()
+    page.get_by_label("surgery in the second").check()
+    page.get_by_role("button", name="Compute: free").click()
+    page.wait_for_selector(".result")
+
+
+def _grant(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/budget")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Grant 2").click()
+
+
 def _rehearse(page: Any, server: ConsoleServer) -> None:
     page.goto(f"{server.home}/rehearse")
     page.get_by_role("button", name="Rehearse: free").click()
@@ -176,6 +193,7 @@ PAGES: list[tuple[str, str, Address]] = [
     ("answer", "ann", lambda page, server: ask(page, server, BY_WARD, "0.2")),
     ("answer-negative", "ann", lambda page, server: ask(page, server, SMALL, "0.05")),
     ("answer-computed", "ann", _compute),
+    ("answer-sampled", "ann", lambda page, server: ask(page, server, MEANS, "0.1")),
     ("releases", "ann", "/hospital/releases"),
     ("budget", "ann", _request),
     ("exhausted", "ann", lambda page, server: _type(page, server, BY_WARD, "2")),
@@ -183,8 +201,10 @@ PAGES: list[tuple[str, str, Address]] = [
     ("answer-owner", "olga", _publish),
     ("public", "olga", _follow_link),
     ("budget-owner", "olga", "/hospital/budget"),
+    ("budget-granted", "olga", _grant),
     ("nothing", "olga", "/hospital/releases/none"),
     ("calculator", "ann", _calculate),
+    ("calculator-both", "ann", _calculate_both),
     ("rehearse", "ann", _rehearse),
     ("policy", "olga", "/hospital/policy"),
     ("policy-draft", "olga", _change_policy),

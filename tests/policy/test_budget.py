@@ -30,6 +30,9 @@ def test_a_budget_grows_on_its_days_and_stops():
     [
         ({"every": 0}, "every"),
         ({"times": 0}, "times"),
+        ({"times": 10_001, "every": 1}, "times"),
+        ({"times": 10**4000}, "times"),
+        ({"times": 2, "every": 10**7}, "every"),  # after the last year of the calendar
         ({"epsilon": -1}, "epsilon"),
         ({"epsilon": 0}, "epsilon"),
         ({"delta": 1}, "delta"),

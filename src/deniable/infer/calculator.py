@@ -51,12 +51,7 @@ def calculate(
     >>> calculate(answer, "sum", ["A", "B"], value="n").value == sum(answer["n"])
     True
     """
-    if operation not in OPERATIONS:
-        raise InvalidParameter(f"`operation` must be one of {', '.join(OPERATIONS)}.")
-    if not first:
-        raise InvalidParameter("Tick at least one group of the first kind.")
-    if operation in ("difference", "ratio") and not second:
-        raise InvalidParameter(f"A {operation} needs a group of the second kind as well.")
+    check_choice(operation, first, second)
     if value in mean_columns(release) and operation in ("difference", "ratio"):
         return _compare_means(release, operation, first, second, value, confidence)
     if operation == "sum":
@@ -64,6 +59,18 @@ def calculate(
     if operation == "difference":
         return total(release, first, less=second, value=value, confidence=confidence)
     return share(release, first, second or None, value=value, confidence=confidence)
+
+
+def check_choice(
+    operation: str, first: Sequence[Key], second: Sequence[Key], *, both: bool = False
+) -> None:
+    """Refuses an operation that is not there, or without groups that it needs."""
+    if operation not in OPERATIONS:
+        raise InvalidParameter(f"`operation` must be one of {', '.join(OPERATIONS)}.")
+    if not first:
+        raise InvalidParameter("Tick at least one group of the first kind.")
+    if (both or operation in ("difference", "ratio")) and not second:
+        raise InvalidParameter(f"A {operation} needs a group of the second kind as well.")
 
 
 def _compare_means(

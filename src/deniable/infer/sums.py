@@ -8,6 +8,7 @@ Everything describes the rows themselves; no sampling error is stated.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -47,18 +48,14 @@ def total(
     """
     level = confidence_level(confidence)
     found = read_amounts(release, value)
-    plus, minus = _places(found, groups), _places(found, less) if less else []
+    plus, minus = find_places(found, groups), find_places(found, less) if less else []
     if not plus or set(plus) & set(minus):
         raise InvalidParameter(
             "A sum needs a group, and a group cannot be both added and subtracted."
         )
-    factors = dict.fromkeys(plus, Fraction(1)) | dict.fromkeys(minus, Fraction(-1))
-    form, noises = _weigh(found, factors)
-    middle = math.fsum(float(factor) * found.values[place] for place, factor in factors.items())
-    half = fixed_margin(dict(form.weights), noises, level)
-    ends = middle - half, middle + half
-    name = f"{found.what} of {_name(found, plus)}"
-    name += f" less that of {_name(found, minus)}" if minus else ""
+    middle, ends = ends_of_sum([weigh(found, plus), weigh(found, minus, -1)], level)
+    name = f"{found.what} of {name_groups(found, plus)}"
+    name += f" less that of {name_groups(found, minus)}" if minus else ""
     return Inferred(name, middle, ends, ends, None, float(level), THESE_ROWS)
 
 
@@ -83,7 +80,7 @@ def share(
     """
     level = confidence_level(confidence)
     found = read_amounts(release, value)
-    above, below = _places(found, part), _places(found, of)
+    above, below = find_places(found, part), find_places(found, of)
     if not above or not below:
         raise InvalidParameter("A share needs a group above the line, and one below it.")
     ends = ratio_ends(found, above, below, level)
@@ -92,7 +89,9 @@ def share(
     if found.count and set(above) <= set(below):  # a part of a number of rows
         ends = max(ends[0], 0.0), min(ends[1], 1.0)
         middle = min(max(middle, ends[0]), ends[1])
-    line = f"{found.what} of {_name(found, above)} over that of {_name(found, below)}"
+    line = (
+        f"{found.what} of {name_groups(found, above)} over that of {name_groups(found, below)}"
+    )
     return Inferred(line, middle, ends, ends, None, float(level), THESE_ROWS)
 
 
@@ -115,36 +114,62 @@ def ratio_ends(
     found: GroupAmounts, above: Sequence[int], below: Sequence[int], level: Fraction
 ) -> Ends:
     """What the sum of some groups over that of others may be. Groups in both share noise."""
-    over, over_noises = _weigh(found, dict.fromkeys(above, Fraction(1)))
-    under, under_noises = _weigh(found, dict.fromkeys(below, Fraction(1)))
+    return ends_of_ratio(weigh(found, above), weigh(found, below), level)
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedSum:
+    """A sum of groups: its form over noisy integers, their noises, integers that give it."""
+
+    form: LinearForm
+    noises: dict[str, Noise]
+    integers: dict[str, float]
+    value: float
+
+
+def weigh(
+    found: GroupAmounts, places: Sequence[int], sign: int = 1, *, of: str = ""
+) -> WeighedSum:
+    """The sum of some groups, or what is to be subtracted: each group has noises of its own.
+    `of` tells the noises of one release from those of another."""
+    names = [(place, feature) for place in places for feature in found.weights]
+    weights = {f"{of}{p} {f}": sign * found.weights[f] for p, f in names}
+    noises = {f"{of}{place} {feature}": found.noises[feature] for place, feature in names}
+    integers = {f"{of}{place} {feature}": 0.0 for place, feature in names}
     lead = next(iter(found.weights))  # any integers with these sums will do
-    features: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]] = {}
-    for place in {*above, *below}:
-        features |= {f"{place} {feature}": np.zeros(1) for feature in found.weights}
-        amount = found.values[place] / float(found.weights[lead])
-        features[f"{place} {lead}"] = np.array([amount])
-    noises = over_noises | under_noises
-    low, high = ratios.interval(RatioForm(over, under), noises, features, level)
+    for place in places:
+        integers[f"{of}{place} {lead}"] = found.values[place] / float(found.weights[lead])
+    value = sign * math.fsum(found.values[place] for place in places)
+    return WeighedSum(LinearForm.of(Fraction(0), weights), noises, integers, value)
+
+
+def ends_of_sum(parts: Sequence[WeighedSum], level: Fraction) -> tuple[float, Ends]:
+    """The sum of sums that share no noise, and what it may be."""
+    weights = {name: weight for part in parts for name, weight in part.form.weights}
+    noises = {name: noise for part in parts for name, noise in part.noises.items()}
+    middle, half = math.fsum(part.value for part in parts), fixed_margin(weights, noises, level)
+    return middle, (middle - half, middle + half)
+
+
+def ends_of_ratio(above: WeighedSum, below: WeighedSum, level: Fraction) -> Ends:
+    """What one sum over another may be."""
+    features = {
+        name: np.array([value]) for name, value in (above.integers | below.integers).items()
+    }
+    noises = above.noises | below.noises
+    form = RatioForm(above.form, below.form)
+    low, high = ratios.interval(form, noises, features, level)
     return float(low[0]), float(high[0])
 
 
-def _weigh(
-    found: GroupAmounts, factors: dict[int, Fraction]
-) -> tuple[LinearForm, dict[str, Noise]]:
-    """The sum of factors * groups as a linear form: each group has noises of its own."""
-    names = [(place, feature) for place in factors for feature in found.weights]
-    weights = {f"{p} {f}": factors[p] * found.weights[f] for p, f in names}
-    noises = {f"{place} {feature}": found.noises[feature] for place, feature in names}
-    return LinearForm.of(Fraction(0), weights), noises
-
-
-def _places(found: GroupAmounts, keys: Sequence[Key] | None) -> list[int]:
+def find_places(found: GroupAmounts, keys: Sequence[Key] | None) -> list[int]:
     if keys is None:
         return list(range(len(found.groups)))
     return list(dict.fromkeys(find_group(found.groups, key) for key in keys))
 
 
-def _name(found: GroupAmounts, places: Sequence[int]) -> str:
+def name_groups(found: GroupAmounts, places: Sequence[int]) -> str:
+    """Some groups in words."""
     if len(places) == len(found.groups) and len(places) > 1:
         return "all groups"
     keys = [found.groups[place] for place in places]

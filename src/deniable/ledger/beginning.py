@@ -11,23 +11,32 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
-from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
+from deniable.errors import InvalidParameter, InvalidPolicy, LedgerBroken, LedgerUnavailable
 from deniable.ledger.amendments import Gift
 from deniable.ledger.durable_ledger import DurableLedger, default_key_path
 from deniable.ledger.floor_mark import NOT_BEGUN, Floor, FloorMark, locked_folder
 from deniable.ledger.stores.signing_keys import SigningKey
+from deniable.ledger.terms import Terms
 from deniable.policy import Policy, load
+from deniable.policy.analyst_limit import with_analyst_limit
 from deniable.policy.folder_neighbors import (
     NamedPolicy,
     names_of,
     neighbors_of,
     read_names,
 )
-from deniable.policy.ledger_id import check_id_can_be_written, new_ledger_id, write_ledger_id
+from deniable.policy.ledger_id import (
+    check_id_can_be_written,
+    new_ledger_id,
+    replace_text,
+    write_ledger_id,
+)
 from deniable.policy.ledger_settings import locate_ledger, shown_store
+from deniable.policy.names import compared_name
 
 
 def load_with_ledger(path: str | Path) -> Policy:
@@ -111,6 +120,54 @@ def amend_ledger(path: str | Path, *, because: str) -> tuple[Gift, ...]:
     """
     with _open_with_reason(path, "amend", because) as ledger:
         return ledger.given
+
+
+def grant_limit(
+    path: str | Path, analyst: str, epsilon: Fraction, *, because: str, in_force: Terms
+) -> None:
+    """Gives an analyst another limit: a line of the policy, and the owner's consent to it.
+
+    The policy in the file must have the terms in force, so that nothing else is consented to.
+    If the ledger refuses, the file is as it was.
+    """
+    file = Path(path)
+    with locked_folder(file.resolve().parent):
+        text = file.read_bytes().decode()
+        if in_force != Terms.from_policy(load(str(path))).with_tables_of(in_force):
+            raise InvalidPolicy(
+                "The policy in the file is not the one in force: it was edited, or something "
+                "else is being granted. Put it in force first, or try again."
+            )
+        delta = _delta_of(in_force, f"analyst:{compared_name(analyst)}")
+        changed = with_analyst_limit(text, analyst, epsilon, delta)
+        try:
+            replace_text(file, changed)
+        except OSError as problem:
+            raise InvalidPolicy(
+                f"The server cannot write the policy ({problem.strerror}). Nothing was granted."
+            ) from None
+        try:
+            amend_ledger(path, because=because)
+        except BaseException:
+            replace_text(file, text)
+            raise
+
+
+def _delta_of(terms: Terms, account: str) -> Fraction:
+    """The delta that an analyst's account keeps; what has no limit to raise is refused."""
+    if not any(name.startswith("analyst:") for name in terms.budgets):
+        raise InvalidPolicy(
+            "This policy limits no analyst. All of them share the budgets of units and tables."
+        )
+    if not terms.has_budget(account):
+        return Fraction(0)
+    budget = terms.budget(account)
+    if budget.schedule is not None and account in terms.budgets:
+        raise InvalidPolicy(
+            "This limit grows by a schedule. Edit the policy, and consent with   deniable "
+            "ledger amend"
+        )
+    return budget.at(None).delta
 
 
 def accept_ledger(path: str | Path, *, because: str) -> int:

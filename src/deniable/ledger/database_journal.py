@@ -16,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, PendingRollbackError
 
 from deniable.errors import (
     InvalidParameter,
@@ -376,5 +376,5 @@ def open_store(where: str | Path, *, read_only: bool) -> SQLiteStore | PostgreSQ
 def _roll_back(connection: sa.Connection) -> None:
     try:
         connection.exec_driver_sql("ROLLBACK")
-    except DBAPIError:  # already ended, or the connection is lost: do not use it again
+    except (DBAPIError, PendingRollbackError):  # already ended, or the connection is lost
         connection.invalidate()

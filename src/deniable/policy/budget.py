@@ -13,6 +13,7 @@ from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, positive, rational, whole
 
 FilterName: TypeAlias = Literal["pure", "zcdp", "gdp"]
+_MOST_TIMES = 10_000  # a day each for 27 years
 _LARGEST = Fraction(10) ** 100  # beyond, doubles cannot propose values
 FILTER_NAMES: tuple[FilterName, ...] = ("pure", "zcdp", "gdp")
 
@@ -51,6 +52,7 @@ class Schedule:
         object.__setattr__(self, "epsilon", _epsilon(epsilon))
         object.__setattr__(self, "delta", _delta(delta))
         object.__setattr__(self, "times", _positive_integer("times", times))
+        _check_end(start, self.every, self.times)
 
     def steps(self, day: datetime.date) -> int:
         """How many times it has added by the end of a day."""
@@ -107,6 +109,22 @@ def _positive_integer(key: str, value: int) -> int:
         return whole(value, key)
     except InvalidParameter as problem:
         raise InvalidPolicy(str(problem), where=(key,)) from None
+
+
+def _check_end(start: datetime.date, every: int, times: int) -> None:
+    """Refuses a schedule that nobody could list: too many days, or days after the calendar."""
+    if times > _MOST_TIMES:
+        raise InvalidPolicy(
+            f"`times` must be at most {_MOST_TIMES:,}: each time is a day on which the budget "
+            "grows.",
+            where=("times",),
+        )
+    if every * times > (datetime.date.max - start).days:
+        raise InvalidPolicy(
+            f"The schedule ends after the year {datetime.date.max.year}. Lower `every` or "
+            "`times`.",
+            where=("every",),
+        )
 
 
 def _epsilon(epsilon: Number) -> Fraction:

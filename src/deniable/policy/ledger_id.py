@@ -67,26 +67,33 @@ def check_id_can_be_written(file: Path) -> None:
 
 def write_ledger_id(file: Path, ledger_id: str) -> None:
     """Adds the id to a policy file, in one step."""
-    file = file.resolve()
     text = file.read_bytes().decode()  # line ends stay as they are
-    changed = with_ledger_id(text, ledger_id)
+    try:
+        replace_text(file, with_ledger_id(text, ledger_id))
+    except OSError as problem:
+        raise InvalidPolicy(
+            f"{str(file.resolve())!r} cannot be written ({problem.strerror}), but it must name "
+            f'its ledger. Add this line to its [ledger]:   id = "{ledger_id}"',
+            where=("ledger",),
+        ) from None
+
+
+def replace_text(file: Path, text: str) -> None:
+    """Puts another text into a policy file: the file has the old one or the new one."""
+    file = file.resolve()
     temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
     try:
         handle = os.open(
             temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, file.stat().st_mode & 0o777
         )
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
-            out.write(changed)
+            out.write(text)
             out.flush()
             os.fsync(out.fileno())
         temporary.replace(file)
-    except OSError as problem:
+    except OSError:
         temporary.unlink(missing_ok=True)
-        raise InvalidPolicy(
-            f"{str(file)!r} cannot be written ({problem.strerror}), but it must name its "
-            f'ledger. Add this line to its [ledger]:   id = "{ledger_id}"',
-            where=("ledger",),
-        ) from None
+        raise
 
 
 def _differ_in_id_only(before: str, after: str, ledger_id: str) -> bool:

@@ -6,7 +6,7 @@ no brackets. The parser of the standard library then reads each statement on its
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 _PART = re.compile(
     r"""
@@ -33,16 +33,40 @@ def line_of(text: str, path: Sequence[str]) -> int | None:
     return None if best is None else best[1]
 
 
+def lines_without(
+    text: str, is_hidden: Callable[[tuple[str, ...]], bool]
+) -> list[tuple[int, str]]:
+    """The lines with their numbers, without statements of which any key is hidden.
+
+    Comments between statements are left out too: they may be about what is hidden.
+
+    >>> lines_without("[a]\nb = 1\n# of c\n[c]\nb = 2", lambda path: path[0] == "c")
+    [(1, '[a]'), (2, 'b = 1')]
+    """
+    shown: list[tuple[int, str]] = []
+    for line, statement, paths in _named_statements(text):
+        if statement.strip() and (not paths or any(map(is_hidden, paths))):
+            continue
+        lines = statement.removesuffix("\n").split("\n")
+        shown += [(line + place, one.rstrip("\r")) for place, one in enumerate(lines)]
+    return shown
+
+
 def _keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Each key with its whole path, and the line on which its statement starts."""
+    return ((line, path) for line, _, paths in _named_statements(text) for path in paths)
+
+
+def _named_statements(text: str) -> Iterator[tuple[int, str, list[tuple[str, ...]]]]:
+    """Each statement, the line on which it starts, and the whole paths of its keys."""
     header: tuple[str, ...] = ()
     for line, statement in _statements(text):
         paths = list(_paths(tomllib.loads(statement)))
         if statement.lstrip().startswith("["):
             header = max(paths, key=len, default=())
-            yield from ((line, path) for path in paths)
+            yield line, statement, paths
         else:
-            yield from ((line, header + path) for path in paths)
+            yield line, statement, [header + path for path in paths]
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:

@@ -126,3 +126,19 @@ def test_what_the_server_says_repeats_no_secret(tmp_path, place):
 
 def test_a_ledger_is_named_by_its_database_and_schema(ledger, place):
     assert ledger._journal._store.name.endswith(f"/postgres#{place.partition('#')[2]}")
+
+
+def test_a_session_that_the_server_ends_is_told_in_our_words(ledger, place):
+    """The statement finds no connection, and neither does the rollback after it."""
+
+    def read_while_it_ends():
+        with ledger._journal.view() as view:
+            own = view._connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+            with psycopg.connect(place.partition("#")[0], autocommit=True) as other:
+                other.execute("SELECT pg_terminate_backend(%s, 60000)", [own])
+            view.row(0)
+
+    with pytest.raises(LedgerUnavailable, match="cannot be used now"):
+        read_while_it_ends()
+    ledger.reserve(plan(0.25))  # on another connection
+    assert len(ledger.entries) == 2

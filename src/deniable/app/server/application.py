@@ -32,7 +32,7 @@ try:
     from starlette.responses import JSONResponse, Response
 
     from deniable.app.server.declared_lengths import DeclaredLengths
-    from deniable.app.server.problem_details import DatabaseError
+    from deniable.app.server.problem_details import DatabaseError, ServerFailure
 except ModuleNotFoundError:
     raise MissingExtra(
         "A server needs the packages fastapi and uvicorn. Install them with   "
@@ -43,6 +43,8 @@ from deniable.app.server.accounts.access_gate import AccessGate, check_routes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from starlette.types import Scope
 
 LARGEST_BODY = 64 * 1024
 LOG = logging.getLogger("deniable.server")
@@ -102,7 +104,9 @@ def make_application(
     application.add_middleware(RequestBodyLimitMiddleware, max_body_size=LARGEST_BODY)
     if problem_of is not None:
         application.add_middleware(DeclaredLengths, most=LARGEST_BODY, problem_of=problem_of)
-    application.add_middleware(SecurityHeaders, https=https, on_failure=answer_failure)
+    application.add_middleware(
+        SecurityHeaders, https=https, on_failure=_on_failure(problem_of, page_of)
+    )
     return application
 
 
@@ -121,15 +125,40 @@ def _handlers(
     return dict.fromkeys(kinds, answer_problem)
 
 
-def answer_failure(problem: Exception) -> Response:
-    """One sentence for whatever went wrong, with a number for the log."""
+def _on_failure(
+    problem_of: Callable[[Exception], Response] | None,
+    page_of: Callable[[Request, Exception], Response | None] | None,
+) -> "Callable[[Scope, Exception], Response]":
+    """What answers a request that nobody's handler caught: a page where one was asked for."""
+
+    def answer(scope: "Scope", problem: Exception) -> Response:
+        if problem_of is None:
+            return answer_failure(problem)
+        failure = ServerFailure(log_failure(problem))
+        try:
+            page = None if page_of is None else page_of(Request(scope), failure)
+        except Exception as another:  # the page may be what fails
+            log_failure(another)
+            page = None
+        return page or problem_of(failure)
+
+    return answer
+
+
+def log_failure(problem: Exception) -> str:
+    """The reference under which the log has a failure's kind, and its place in our code."""
     reference = secrets.token_hex(4)
     trace, place = problem.__traceback__, "?"
     while trace is not None:
         place = f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"
         trace = trace.tb_next
     LOG.error("failure %s: %s in %s", reference, type(problem).__name__, place)
-    return _problem(500, f"Something failed (reference {reference}).")
+    return reference
+
+
+def answer_failure(problem: Exception) -> Response:
+    """One sentence for whatever went wrong, with a number for the log."""
+    return _problem(500, ServerFailure(log_failure(problem)).words)
 
 
 async def _answer_refusal(_: Request, problem: Exception) -> Response:
@@ -159,4 +188,4 @@ async def run_apart(act: Callable[[], object]) -> None:
     try:
         await asyncio.to_thread(act)
     except Exception as problem:
-        answer_failure(problem)
+        log_failure(problem)

@@ -46,6 +46,14 @@ LOGIN_REFUSED = (
 _FAILED = "failure", "Something failed on the server. The log has the reference."
 
 
+class ServerFailure(HTTPException):
+    """What nobody foresaw. The log has the reference; the request learns nothing else."""
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(500)
+        self.words = f"Something failed (reference {reference})."
+
+
 def as_ours(problem: Exception) -> DeniableError:
     """An error of ours. One of a database means that the ledger cannot be used now; its own
     words may quote a statement."""
@@ -67,7 +75,7 @@ def problem_of(problem: Exception) -> Response:
         after = {"Retry-After": "5"} if status in (429, 503) else {}
         return write_problem(status, page_name(kind.__name__), str(problem), after)
     if isinstance(problem, HTTPException):
-        name, words = _HTTP.get(problem.status_code, ("refused", "This request is refused."))
+        name, words = _name_http(problem)
         return write_problem(problem.status_code, name, words, dict(problem.headers or {}))
     raise TypeError(type(problem).__name__)
 
@@ -79,10 +87,16 @@ def tell_problem(problem: Exception) -> tuple[str, str]:
     ('Too many questions', 'Wait.')
     """
     if isinstance(problem, HTTPException):
-        name, words = _HTTP.get(problem.status_code, ("refused", "This request is refused."))
+        name, words = _name_http(problem)
     else:
         name, words = page_name(type(problem).__name__), str(problem)
     return name.replace("-", " ").capitalize(), words
+
+
+def _name_http(problem: HTTPException) -> tuple[str, str]:
+    if isinstance(problem, ServerFailure):
+        return _FAILED[0], problem.words
+    return _HTTP.get(problem.status_code, ("refused", "This request is refused."))
 
 
 def write_problem(

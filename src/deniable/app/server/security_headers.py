@@ -29,7 +29,11 @@ class SecurityHeaders:
     """Adds the headers that a response does not set itself, and answers what nobody caught."""
 
     def __init__(
-        self, app: "ASGIApp", *, https: bool, on_failure: Callable[[Exception], "Response"]
+        self,
+        app: "ASGIApp",
+        *,
+        https: bool,
+        on_failure: "Callable[[Scope, Exception], Response]",
     ) -> None:
         self._app, self._on_failure = app, on_failure
         headers = [*HEADERS.items(), *([HTTPS_ONLY] if https else [])]
@@ -53,4 +57,4 @@ class SecurityHeaders:
         except Exception as problem:
             if scope["type"] != "http" or started:
                 raise
-            await self._on_failure(problem)(scope, receive, send_with_headers)
+            await self._on_failure(scope, problem)(scope, receive, send_with_headers)

@@ -5,8 +5,11 @@ import re
 import pytest
 
 import deniable as dp
+from deniable.app.server.console.kept_answers import read_kept
 from deniable.app.server.questions import slots
+from deniable.app.server.questions.question_queue import QuestionQueue
 from deniable.app.web.console.answer_tables import round_to
+from tools.console_server import WARDS
 
 COUNTS = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
 
@@ -130,3 +133,26 @@ def test_before_its_slot_has_ended_an_answer_is_only_on_its_way(hospital, answer
     assert "certificate" in before
     assert "certificate" not in gallery
     assert "waiting" in gallery
+
+
+def test_noise_and_sampling_are_apart_and_those_of_population(hospital):
+    """Each number is that of `release.population()`; the page of counts alone has no such."""
+    ann = hospital.visitor("ann")
+    sql = "SELECT ward, COUNT(cost) AS n, AVG(cost) AS mean FROM visits GROUP BY ward"
+    address = ask(ann, sql, "0.3")
+    page = ann.get(address).text.partition("Noise and sampling apart")[2]
+    queue = QuestionQueue(hospital.identities.people.database)
+    kept = read_kept(queue.find("hospital", address.rpartition("/")[2], "ann"))
+    rows = re.findall(r'<tr><th scope="row">AVG\(cost\) of (.*?)</th>(.*?)</tr>', page)
+    found = kept.release.population()
+    assert [ward for ward, _ in rows] == list(WARDS)
+    for inferred, (_, cells) in zip(found, rows, strict=True):
+        value, noise, sampling, low, high = re.findall(r'class="n">([^<]*)<', cells)
+        assert value == round_to(inferred.value, inferred.margin)
+        for half, ends in ((noise, inferred.noise), (sampling, inferred.sampling)):
+            widest = max(inferred.value - ends[0], ends[1] - inferred.value)
+            assert half == round_to(widest, widest)
+        assert float(low.replace(",", "")) <= inferred.low
+        assert float(high.replace(",", "")) >= inferred.high
+    counts = ann.get(ask(ann, "SELECT COUNT(*) AS n FROM visits", "0.05")).text
+    assert "Noise and sampling apart" not in counts

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from deniable.app.server.accounts.people import People
+from deniable.app.server.accounts.server_database import ServerDatabase
 from tests.app.server.console.conftest import open_hospital
 from tests.app.server.console.test_answer_pages import ask
 
@@ -58,15 +60,18 @@ def test_a_request_shows_the_owner_how_the_ledger_grants_it(hospital, spent):
     page = owner.get("/console/hospital/budget")
     shown = text_of(page)
     assert f"ann asks for a limit of 2.5: {reason} open" in shown
-    assert '[analysts."ann"] epsilon = 2.5 delta = 1e-07' in shown
+    assert '[analysts."ann"] epsilon = 2.5 delta = 0.0000001' in shown
     assert (
         f"deniable ledger amend --policy {hospital.file} --because 'request 1 of ann'" in shown
     )
     assert "<b>waiting" not in page.text
     number = re.search(r"/requests/(\d+)", page.text)[1]
-    assert spent.submit(f"/console/hospital/requests/{number}").status_code == 403
+    there = f"/console/hospital/requests/{number}"
+    for person in (spent, hospital.visitor("audrey")):
+        assert person.submit(there, act="grant").status_code == 403
+    assert owner.submit(there).status_code == 404  # neither yes nor no
     assert "asks for" not in text_of(hospital.visitor("ben").get("/console/hospital/budget"))
-    owner.submit(f"/console/hospital/requests/{number}")
+    owner.submit(there, act="decline")
     assert "declined" in text_of(spent.get("/console/hospital/budget"))
     assert spent.get("/v1/hospital/budget").json()["epsilon"] == "7/10"  # a wish grants nothing
 
@@ -75,8 +80,13 @@ def test_a_request_shows_the_owner_how_the_ledger_grants_it(hospital, spent):
     "fields",
     [
         {"epsilon": "-1", "reason": "x"},
+        {"epsilon": "0", "reason": "x"},
+        {"epsilon": "0.000", "reason": "x"},
+        {"epsilon": "7/3", "reason": "x"},  # a policy cannot state it
+        {"epsilon": "1", "reason": "x"},  # as much as there is
         {"epsilon": "2", "reason": ""},
         {"epsilon": "2", "reason": "x" * 501},
+        {"epsilon": "9" * 5000, "reason": "x"},
         {"reason": "x"},
     ],
 )
@@ -95,24 +105,96 @@ def test_a_person_cannot_fill_the_owners_list(hospital):
     assert made == [303] * 5 + [400]
 
 
-def test_a_limit_in_force_grants_a_request(hospital, spent):
-    spent.submit("/console/hospital/budget", epsilon="1", reason="as much as there is")
-    shown = text_of(spent.get("/console/hospital/budget"))
-    assert "asks for a limit of 1: as much as there is granted" in shown
+@pytest.fixture
+def requested(tmp_path):
+    """A request of ann's, and where the owner decides on it."""
+    with open_hospital(tmp_path) as hospital:
+        ann = hospital.visitor("ann")
+        ann.submit("/console/hospital/budget", epsilon="2.5", reason="a study")
+        page = hospital.visitor("olga").get("/console/hospital/budget").text
+        yield hospital, re.search(r'"(/console/hospital/requests/\d+)"', page)[1], page
 
 
-def test_the_lines_and_the_command_grant_what_was_requested(tmp_path):
+def last_terms(hospital):
+    """The last entry of the ledger that changed its terms."""
+    from deniable.ledger.durable_ledger import open_ledger
+    from deniable.policy import load
+
+    return open_ledger(load(str(hospital.file)), read_only=True).terms_entry()
+
+
+def test_the_owner_grants_by_a_click(requested):
+    """The limit holds at once and after the next start, and is an entry with its reason."""
+    hospital, there, _ = requested
+    ann, olga = hospital.visitor("ann"), hospital.visitor("olga")
+    before = hospital.file.read_text()
+    assert olga.submit(there, act="grant").status_code == 303
+    assert "asks for a limit of 2.5: a study granted" in text_of(
+        olga.get("/console/hospital/budget")
+    )
+    assert ann.get("/v1/hospital/budget").json()["epsilon"] == "5/2"
+    assert hospital.visitor("ben").get("/v1/hospital/budget").json()["epsilon"] == "1"
+    added = hospital.file.read_text().removeprefix(before.rstrip())
+    assert added.split() == [
+        '[analysts."ann"]',
+        "epsilon",
+        "=",
+        "2.5",
+        "delta",
+        "=",
+        "0.0000001",
+    ]
+    entry = last_terms(hospital)
+    assert entry["because"] == "request 1 of ann: a study (olga)"
+    assert [(gift["to"], gift["epsilon"]) for gift in entry["gives"]] == [
+        ("analyst:ann", "3/2")
+    ]
+    assert '[analysts."ann"]' in html.unescape(olga.get("/console/hospital/policy").text)
+
+
+def test_a_second_grant_raises_the_same_line(requested):
+    hospital, there, _ = requested
+    ann, olga = hospital.visitor("ann"), hospital.visitor("olga")
+    olga.submit(there, act="grant")
+    ann.submit("/console/hospital/budget", epsilon="2.75", reason="another")
+    assert olga.submit(there.replace("/1", "/2"), act="grant").status_code == 303
+    assert hospital.file.read_text().count("[analysts.") == 2
+    assert ann.get("/v1/hospital/budget").json()["epsilon"] == "11/4"
+
+
+def test_a_grant_consents_to_nothing_else(requested):
+    """An edit of the file that nobody consented to stays out, and the file as it was."""
+    hospital, there, _ = requested
+    edited = hospital.file.read_text().replace(
+        '[analysts."*"]', '[analysts."ben"]\nepsilon = 3\n[analysts."*"]'
+    )
+    hospital.file.write_text(edited)
+    refused = hospital.visitor("olga").submit(there, act="grant")
+    assert refused.status_code == 400
+    assert "is not the one in force" in text_of(refused)
+    assert hospital.file.read_text() == edited
+    for name in ("ann", "ben"):
+        budget = hospital.visitor(name).get("/v1/hospital/budget").json()
+        assert budget["epsilon"] == "1"
+
+
+def test_an_owner_with_some_tables_grants_nothing(requested):
+    hospital, there, _ = requested
+    people = People(ServerDatabase(hospital.file.parent.parent / "server.sqlite"))
+    people.grant("olga", tables=["other"])
+    before = hospital.file.read_text()
+    assert hospital.visitor("olga").submit(there, act="grant").status_code == 403
+    assert hospital.file.read_text() == before
+
+
+def test_the_lines_and_the_command_grant_what_was_requested(requested):
     """What the owner is told to write is a policy that the ledger takes."""
     from deniable.ledger.beginning import amend_ledger
 
-    with open_hospital(tmp_path) as hospital:
-        ann = hospital.visitor("ann")
-        ann.submit("/console/hospital/budget", epsilon="2.5", reason="more")
-        page = hospital.visitor("olga").get("/console/hospital/budget").text
-        told = html.unescape(re.search(r"<pre tabindex=\"0\">(.*?)</pre>", page, re.S)[1])
-        file = hospital.file
+    hospital, _, page = requested
+    told = html.unescape(re.search(r"<pre tabindex=\"0\">(.*?)</pre>", page, re.S)[1])
     lines, command = told.split("\n\n")
     assert command.split()[:3] == ["deniable", "ledger", "amend"]
-    file.write_text(f"{file.read_text()}\n{lines}\n")
-    (gift,) = amend_ledger(file, because="request 1 of ann")
+    hospital.file.write_text(f"{hospital.file.read_text()}\n{lines}\n")
+    (gift,) = amend_ledger(hospital.file, because="request 1 of ann")
     assert "ann" in str(gift)

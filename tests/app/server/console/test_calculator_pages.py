@@ -4,6 +4,7 @@ import re
 import pytest
 
 from deniable.infer.calculator import calculate
+from deniable.infer.two_releases import ReleasedNumbers, calculate_with_both
 
 CALCULATOR = "/console/hospital/calculator"
 COUNTS = {"sql": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "epsilon": "1/2"}
@@ -78,3 +79,25 @@ def test_every_number_on_the_page_is_released_or_computed_from_it(hospital, aske
     }
     assert cells
     assert set(cells) <= known
+
+
+def test_numbers_of_two_releases_are_computed_with_both_noises(hospital, asked):
+    ann = hospital.visitor("ann")
+    told = json.dumps({"sql": "SELECT COUNT(*) AS everybody FROM visits", "epsilon": "1/4"})
+    other = ann._send("POST", "/v1/hospital/releases", content=told).json()["id"]
+    ann.get(f"/v1/hospital/releases/{other}")
+    shown = ann.get(f"{CALCULATOR}?release={asked}&other={other}").text
+    assert "Groups of the second" in shown
+    assert 'name="second0" aria-label="all rows in the second"' in shown
+    fields = {"release": asked, "other": other, "operation": "difference", "column": "n"}
+    page = ann.submit(CALCULATOR, **fields, second_column="everybody", first0="on")
+    first = ReleasedNumbers(kept_release(hospital, asked), ["cardiology"], "n")
+    second = ReleasedNumbers(kept_release(hospital, other), [()], "everybody")
+    found = calculate_with_both(first, "difference", second)
+    assert f'<p class="big">{found.value:,.0f}</p>' in page.text
+    assert f"between <strong>{found.low:,.0f}</strong>" in page.text
+    same = ann.submit(CALCULATOR, **(fields | {"other": asked}), first0="on", second1="on")
+    assert "Both are the same answer" in same.text
+    missing = ann.submit(CALCULATOR, **(fields | {"release": other, "other": asked}))
+    assert "second kind" in missing.text
+    assert hospital.visitor("ben").get(f"{CALCULATOR}?other={other}").status_code == 404

@@ -1,3 +1,4 @@
+import re
 from fractions import Fraction
 
 import pytest
@@ -84,3 +85,26 @@ def test_home_says_what_is_left_as_the_interface_does(hospital):
         if asks:
             left = Fraction(visitor.get("/v1/hospital/budget").json()["epsilon"])
             assert f"You have epsilon {left} left." in home
+
+
+def test_a_failure_is_a_page_for_people_and_a_problem_for_programs(hospital, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("secret words")
+
+    monkeypatch.setattr("deniable.app.server.console.budget_pages._left", fail)
+    shown = hospital.visitor("ann").get("/console/hospital/budget")
+    assert shown.status_code == 500
+    assert shown.headers["content-type"].startswith("text/html")
+    assert re.search(r"Something failed \(reference [0-9a-f]{8}\)\.", shown.text)
+    assert "Log out" in shown.text  # the menu is there
+    assert shown.headers["cache-control"] == "no-store"
+    monkeypatch.setattr("deniable.app.server.questions.question_routes.describe_head", fail)
+    told = hospital.visitor("ann").get("/v1/hospital/ledger/head")
+    assert told.status_code == 500
+    assert told.json()["type"] == "/problems/failure"
+    monkeypatch.setattr("deniable.app.server.console.console.render", fail)
+    bare = hospital.visitor("ann").get("/console/hospital/budget")  # the page fails as well
+    assert bare.status_code == 500
+    assert bare.json()["type"] == "/problems/failure"
+    for answer in (shown, told, bare):
+        assert "secret" not in answer.text

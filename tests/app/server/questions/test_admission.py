@@ -333,15 +333,17 @@ def test_an_outcome_that_the_ledger_did_not_take_is_found_there_later(
         assert ann.get("budget").json()["epsilon"] == "199/2"
 
 
-def test_a_lost_job_is_still_there_when_the_ledger_is_away(place, monkeypatch):
-    """Its worker died, and then its ledger went away: who was told the id finds it later."""
+@pytest.mark.parametrize("problem", [dp.LedgerUnavailable, dp.ServerUnavailable])
+def test_a_lost_job_is_still_there_when_the_ledger_is_away(place, monkeypatch, problem):
+    """Its worker died, and then its ledger or its engine went away: who was told the id finds
+    it later. A refusal that passes is no outcome, or the id would keep it."""
     lost, ask = threading.Event(), QuestionDesk.ask
     finish, away = admission.QuestionQueue.finish, []
 
     def go_away(*given, **how):
         if len(away) < 3:
             away.append(1)
-            raise dp.LedgerUnavailable("It went away.")
+            raise problem("It went away.")
         return ask(*given, **how)
 
     with serving(place) as client:

@@ -100,7 +100,9 @@ def test_invitations_are_shown_once_and_let_one_report_in(polling):
         polling.visitor("")._send("POST", "/s/invited/report", content=unknown).status_code
         == 403
     )
-    assert "between 1 and" in paul.submit(f"{LIST}/invited", act="invite", people="x").text
+    for people in ("x", "0", "9" * 5000):
+        refused = paul.submit(f"{LIST}/invited", act="invite", people=people)
+        assert (refused.status_code, "between 1 and" in refused.text) == (200, True)
 
 
 def test_the_preview_can_be_framed_by_us_and_send_nothing(polling):

@@ -10,6 +10,7 @@ from tools.console_screens import log_in
 from tools.console_server import serve_console, write_small_hospital
 
 pytestmark = pytest.mark.needs("chromium")
+HEADINGS = ("title", "who", "why")
 DOPING = """
 id = "doping"
 title = "Doping"
@@ -77,17 +78,24 @@ def test_the_preview_sends_nothing(chromium, server):
     assert alarms == []
 
 
+def hostile_survey():
+    """A questionnaire with all payloads: 40 in each question, and as its texts."""
+    texts = [text.replace("\n", " ") for text in PAYLOADS]
+    assert len(set(texts)) == len(texts) >= 200
+    lines = ['id = "hostile"', "epsilon = 9"]
+    lines += [f"{name} = {json.dumps(texts[place])}" for place, name in enumerate(HEADINGS)]
+    for number, first in enumerate(range(0, len(texts), 40)):
+        options = json.dumps(texts[first : first + 40])
+        lines += ["[[questions]]", f'id = "q{number}"', 'kind = "single-choice"']
+        lines += [f"text = {json.dumps(texts[number + 3])}", f"options = {options}"]
+    return "\n".join(lines)
+
+
 def test_hostile_texts_of_a_survey_run_nowhere(chromium, server):
     page, alarms = watched(chromium, server)
     page.add_init_script("window.hits = []; window.hit = (n) => window.hits.push(n);")
     log_in(page, server.url, "paul")
-    options = json.dumps([text.replace("\n", " ") for text in PAYLOADS[:40]])
-    text = (
-        f'id = "hostile"\ntitle = {json.dumps(PAYLOADS[0])}\nwho = {json.dumps(PAYLOADS[1])}\n'
-        f'why = {json.dumps(PAYLOADS[4])}\nepsilon = 3\n[[questions]]\nid = "q"\n'
-        f'kind = "single-choice"\ntext = {json.dumps(PAYLOADS[3])}\noptions = {options}\n'
-    )
-    keep(page, server, text)
+    keep(page, server, hostile_survey())
     told = [page.evaluate("[window.hits, window.violations]")]
     frame = page.frame(url="**/preview/hostile")
     told.append(frame.evaluate("[window.hits, window.violations]"))

@@ -70,6 +70,7 @@ def _serve(first: dict[str, Any], waiting: "queue.Queue[dict[str, Any]]", answer
         send(answers, {"refused": str(problem)})
         return
     schemas = {name: engine.schema(name) for name in policy.tables}
+    load_answering()
     send(
         answers,
         {"name": engine.name, "runs_plan_text": engine.runs_plan_text, "schemas": schemas},
@@ -77,6 +78,20 @@ def _serve(first: dict[str, Any], waiting: "queue.Queue[dict[str, Any]]", answer
     while True:
         told, body = _answer(engine, waiting.get(), last)
         send(answers, told, body)
+
+
+def load_answering() -> None:
+    """Loads what a statement needs, before there is one: its slot has no time for that.
+
+    Arrow would look for pandas at its first list.
+    """
+    import numpy.ma  # noqa: F401  (DuckDB does it at its first result)
+
+    from deniable.app.cli.quick_start import keep_pandas_out_of_arrow
+    from deniable.app.server.children import integer_tables, written_plans  # noqa: F401
+    from deniable.query.plan import canonical  # noqa: F401
+
+    keep_pandas_out_of_arrow()
 
 
 def _answer(

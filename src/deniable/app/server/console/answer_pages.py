@@ -1,6 +1,7 @@
 """The page of an answer: its numbers, its certificate, its files, and free SQL over it."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -19,6 +20,7 @@ from deniable.app.server.console.kept_answers import (
     read_kept,
 )
 from deniable.app.server.console.page_routes import PageRoute
+from deniable.app.server.console.sampling_errors import PopulationTable, describe_population
 from deniable.app.server.questions import slots
 from deniable.app.server.questions.answer_formats import FORMATS, to_json
 from deniable.app.web.console.answer_charts import draw_answers
@@ -135,8 +137,14 @@ class AnswerPages:
             can_publish=request.state.person.role == "owner",
             link=self._console.links.of(policy, kept.job.id),
             **_describe(kept, f"/v1/{policy}/releases/{kept.job.id}."),
+            population=self._population(policy, kept.release),
             **_over(kept.release, over),
         )
+
+    def _population(self, policy: str, release: Release) -> PopulationTable:
+        """What follows about the population, with the sample that the policy declares."""
+        records = self._console.server.policies[policy].session._records
+        return describe_population(replace(release, sample=records.sample_of(release.plan)))
 
 
 _STATES = {

@@ -1,31 +1,34 @@
 """The Budget page: what is left, in questions; budgets of units, tables, analysts; requests.
 
-Only the ledger grants. A request is written down for the owner, who sees the line of the policy
-and the command that puts it in force as an entry of the ledger.
+Only the ledger grants. A request is written down for the owner. A grant is a line of the policy
+and the owner's consent, an entry of the ledger; so are the line and the command that are shown.
 """
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from deniable.app.server.accounts.identity import Person
-from deniable.app.server.console.asked_form import AskedForm
-from deniable.app.server.console.budget_requests import BudgetRequest
+from deniable.app.server.console.budget_requests import BudgetRequest, read_limit
 from deniable.app.server.console.console import Console, go_to
-from deniable.app.server.console.console_forms import read_form
+from deniable.app.server.console.console_forms import read_form, read_whole
 from deniable.app.server.console.page_routes import PageRoute
 from deniable.app.server.questions.public_facts import describe_entries
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.errors import DeniableError
+from deniable.ledger.beginning import grant_limit
 from deniable.ledger.entries import known_as
 from deniable.ledger.ledger import FilterUsage, format_down
 from deniable.ledger.remaining import describe_how_many
+from deniable.ledger.terms import Terms
+from deniable.policy.analyst_limit import limit_lines, write_amount
 from deniable.query.plan.quoting import quote_name
 
 BUDGET = "/console/{policy}/budget"
@@ -43,6 +46,11 @@ class ShownAccount:
     limit: str
     cap: str  # what the schedule reaches; empty if it has been reached
     share: int  # of the limit that is spent, in per cent, rounded up
+
+
+class _Limit(NamedTuple):
+    epsilon: Fraction
+    delta: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +75,7 @@ class BudgetPages:
         return [
             PageRoute("GET", BUDGET, self.show_budget),
             PageRoute("POST", BUDGET, self.request_budget),
-            PageRoute("POST", "/console/{policy}/requests/{name}", self.decline),
+            PageRoute("POST", "/console/{policy}/requests/{name}", self.decide),
         ]
 
     def show_budget(self, request: Request, policy: str) -> Response:
@@ -76,23 +84,55 @@ class BudgetPages:
 
     async def request_budget(self, request: Request, policy: str) -> Response:
         """Writes a request down."""
-        served, person = self._console.enter(request, policy)
+        _, person = self._console.enter(request, policy)
         fields = await read_form(request)
+
+        def note(served: ServedPolicy) -> None:
+            epsilon = read_limit(fields.get("epsilon", ""))
+            limit = _limit(served.terms, person.name).epsilon
+            reason = fields.get("reason", "")
+            self._console.requests.add(policy, person.name, epsilon, reason, limit=limit)
+
+        return await run_in_threadpool(self._act, request, policy, note)
+
+    async def decide(self, request: Request, policy: str, name: str) -> Response:
+        """The owner's yes or no. A yes is an entry of the ledger, and a line of the policy."""
+        found, owner = self._console.enter(request, policy)
+        if not found.is_open_to(owner):  # a limit counts for every table
+            raise HTTPException(403)
+        act = (await read_form(request)).get("act", "")
+        requests = self._console.requests
+        number = read_whole(name, digits=12)
+
+        def settle(served: ServedPolicy) -> None:
+            asked = requests.find(policy, number)
+            if asked is None or act not in ("grant", "decline"):
+                raise HTTPException(404)
+            if act == "decline":
+                requests.decline(policy, number)
+                return
+            because = f"request {number} of {asked.person}: {asked.reason} ({owner.name})"
+            grant_limit(
+                served.file,
+                asked.person,
+                asked.epsilon,
+                because=because,
+                in_force=served.terms,
+            )
+
+        return await run_in_threadpool(self._act, request, policy, settle)
+
+    def _act(
+        self, request: Request, policy: str, act: Callable[[ServedPolicy], None]
+    ) -> Response:
+        """Does it, and shows the budgets; or why it cannot be done."""
+        served, _ = self._console.enter(request, policy)
         try:
-            asked = AskedForm(by="epsilon", epsilon=fields.get("epsilon", "").strip())
-            epsilon = Fraction(asked.request()["epsilon"])
-            self._console.requests.add(policy, person.name, epsilon, fields.get("reason", ""))
+            act(served)
         except DeniableError as refusal:
-            page = await run_in_threadpool(self._page, request, served.name, str(refusal))
+            page = self._page(request, served.name, str(refusal))
             page.status_code = 400
             return page
-        return go_to(f"/console/{policy}/budget")
-
-    async def decline(self, request: Request, policy: str, name: str) -> Response:
-        """The owner's no."""
-        await read_form(request)
-        if name.isdecimal() and len(name) < 12:
-            await run_in_threadpool(self._console.requests.decline, policy, int(name))
         return go_to(f"/console/{policy}/budget")
 
     def _page(self, request: Request, policy: str, problem: str = "") -> Response:
@@ -101,7 +141,7 @@ class BudgetPages:
         usages = served.session.ledger.filter_usages()
         accounts = _accounts(served, person, usages, everybody=everybody)
         whose = None if everybody else person.name
-        asked = self._console.requests.listed(policy, whose)
+        asked, terms = self._console.requests.listed(policy, whose), served.terms
         entries = describe_entries(served, person, whose)
         return self._console.show(
             request,
@@ -112,8 +152,8 @@ class BudgetPages:
             left=_left(served, person),
             accounts=accounts,
             schedule=_schedule(served),
-            requests=[_show_request(one, usages, served) for one in asked],
-            can_decline=person.role == "owner",
+            requests=[_show_request(one, terms, served) for one in asked],
+            can_decide=person.role == "owner",
             can_request=person.role == "analyst",
             entries=list(reversed(entries))[:_MOST_ENTRIES],
             more=max(0, len(entries) - _MOST_ENTRIES),
@@ -189,19 +229,25 @@ def _schedule(served: ServedPolicy) -> list[tuple[str, str]]:
     return [(day.isoformat(), str(float(budget.at(day).epsilon))) for day in budget.days]
 
 
-def _show_request(
-    request: BudgetRequest, usages: Sequence[FilterUsage], served: ServedPolicy
-) -> ShownRequest:
-    account = f"analyst:{known_as(request.person)}"
-    now = [one for one in usages if (one.account, one.filter) == (account, "pure")]
-    granted = bool(now) and now[0].cap >= request.epsilon
+def _show_request(request: BudgetRequest, terms: Terms, served: ServedPolicy) -> ShownRequest:
+    limit = _limit(terms, request.person)
+    granted = limit.epsilon >= request.epsilon
     state = "granted" if granted else "declined" if request.declined else "open"
-    epsilon = f"{float(request.epsilon):g}"
-    line = f"[analysts.{quote_name(request.person)}]\nepsilon = {epsilon}"
-    if now and now[0].limit_delta:
-        line += f"\ndelta = {float(now[0].limit_delta):g}"
     because = f"request {request.number} of {request.person}"
     command = ["deniable", "ledger", "amend", "--policy", str(served.file)]
     return ShownRequest(
-        request, state, epsilon, line, shlex.join([*command, "--because", because])
+        request,
+        state,
+        write_amount(request.epsilon),
+        limit_lines(request.person, request.epsilon, limit.delta),
+        shlex.join([*command, "--because", because]),
     )
+
+
+def _limit(terms: Terms, person: str) -> _Limit:
+    """What an analyst may spend in the end; nothing without a budget of one's own."""
+    account = f"analyst:{known_as(person)}"
+    if not terms.has_budget(account):
+        return _Limit(Fraction(0), Fraction(0))
+    budget = terms.budget(account).at(None)
+    return _Limit(budget.epsilon, budget.delta)

@@ -1,10 +1,12 @@
 """Requests of analysts for more budget. The owner decides; only the ledger grants.
 
-A request asks for a new limit. It is granted when the ledger has that limit: the owner edits
-the policy and consents to it, which is an entry of the ledger. So this list promises nothing.
+A request asks for a new limit. It is granted when the ledger has that limit, whether the owner
+granted it here or by editing the policy: the consent is an entry of the ledger. So this list
+promises nothing.
 """
 
 import datetime
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,6 +18,7 @@ _TABLE = (
     " NOT NULL, person TEXT NOT NULL, epsilon TEXT NOT NULL, reason TEXT NOT NULL,"
     " day TEXT NOT NULL, declined INTEGER NOT NULL DEFAULT 0) STRICT"
 )
+_LIMIT = re.compile(r"\d{1,20}(\.\d{1,20})?", re.ASCII)
 _LONGEST_REASON = 500
 _MOST_OPEN = 5
 
@@ -38,7 +41,7 @@ class BudgetRequests:
     >>> import tempfile, pathlib
     >>> database = ServerDatabase(pathlib.Path(tempfile.mkdtemp()) / "server.sqlite")
     >>> requests = BudgetRequests(database)
-    >>> requests.add("hospital", "ann", Fraction(2), "a second study")
+    >>> requests.add("hospital", "ann", Fraction(2), "a second study", limit=Fraction(1))
     >>> [(one.person, one.epsilon) for one in requests.listed("hospital", None)]
     [('ann', Fraction(2, 1))]
     """
@@ -47,25 +50,34 @@ class BudgetRequests:
         self._database = database
         database.create(_TABLE)
 
-    def add(self, policy: str, person: str, epsilon: Fraction, reason: str) -> None:
-        """Writes a request down. A person may have a few that are open."""
+    def add(
+        self, policy: str, person: str, epsilon: Fraction, reason: str, *, limit: Fraction
+    ) -> None:
+        """Writes a request down. A person may have a few above the limit in force."""
+        if epsilon <= limit:
+            raise InvalidParameter(f"Your limit is {limit} already. Ask for more than that.")
         if not reason.strip() or len(reason) > _LONGEST_REASON:
             raise InvalidParameter(
                 f"Say in at most {_LONGEST_REASON} characters what the budget is for."
             )
         with self._database.writing() as connection:
-            (waiting,) = connection.execute(
-                "SELECT count(*) FROM budget_requests WHERE policy = ? AND person = ?"
+            asked = connection.execute(
+                "SELECT epsilon FROM budget_requests WHERE policy = ? AND person = ?"
                 " AND declined = 0",
                 (policy, person),
-            ).fetchone()
-            if waiting >= _MOST_OPEN:
+            ).fetchall()
+            if sum(Fraction(one) > limit for (one,) in asked) >= _MOST_OPEN:
                 raise InvalidParameter("You have as many requests as are allowed. Wait.")
             connection.execute(
                 "INSERT INTO budget_requests (policy, person, epsilon, reason, day)"
                 " VALUES (?, ?, ?, ?, ?)",
                 (policy, person, str(epsilon), reason.strip(), _today()),
             )
+
+    def find(self, policy: str, number: int) -> BudgetRequest | None:
+        """One request."""
+        listed = self.listed(policy, None)
+        return next((one for one in listed if one.number == number), None)
 
     def decline(self, policy: str, number: int) -> None:
         """Notes the owner's no."""
@@ -87,6 +99,17 @@ class BudgetRequests:
             BudgetRequest(number, who, Fraction(epsilon), reason, day, bool(declined))
             for number, who, epsilon, reason, day, declined in rows
         ]
+
+
+def read_limit(text: str) -> Fraction:
+    """The limit that a person typed: a decimal, because a policy states it exactly.
+
+    >>> read_limit(" 2.5 ")
+    Fraction(5, 2)
+    """
+    if not _LIMIT.fullmatch(text.strip()) or not (limit := Fraction(text.strip())):
+        raise InvalidParameter("Write the new limit as a decimal above 0, such as 2 or 2.5.")
+    return limit
 
 
 def _today() -> str:

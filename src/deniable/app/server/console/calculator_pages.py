@@ -15,11 +15,12 @@ from deniable.app.server.console.console import Console
 from deniable.app.server.console.console_forms import read_form
 from deniable.app.server.console.kept_answers import AskedAnswer, list_answers
 from deniable.app.server.console.page_routes import PageRoute
-from deniable.app.web.console.answer_tables import round_to, show_answer
+from deniable.app.web.console.answer_tables import ShownTable, round_to, show_answer
 from deniable.errors import DeniableError
 from deniable.infer.calculator import OPERATIONS, calculate, number_columns
 from deniable.infer.groups.readings import groups_of
 from deniable.infer.inferred import Inferred
+from deniable.infer.two_releases import ReleasedNumbers, calculate_with_both
 from deniable.release.session.release import Release
 
 CALCULATOR = "/console/{policy}/calculator"
@@ -32,6 +33,7 @@ class CalculatorForm:
 
     operation: str = "sum"
     column: str = ""
+    second_column: str = ""  # of the second release, if there is one
     confidence: str = "0.95"
     first: frozenset[int] = frozenset()
     second: frozenset[int] = frozenset()
@@ -47,6 +49,7 @@ class CalculatorForm:
         return cls(
             operation=fields.get("operation", ""),
             column=fields.get("column", ""),
+            second_column=fields.get("second_column", ""),
             confidence=confidence if confidence in CONFIDENCES else "0.95",
             **ticked,
         )
@@ -65,34 +68,32 @@ class CalculatorPages:
             PageRoute("POST", CALCULATOR, self.compute),
         ]
 
-    def show_calculator(self, request: Request, policy: str, release: str = "") -> Response:
-        """The numbers of one release, and the choices."""
-        return self._page(request, policy, release, None)
+    def show_calculator(
+        self, request: Request, policy: str, release: str = "", other: str = ""
+    ) -> Response:
+        """The numbers of one release, or of two, and the choices."""
+        return self._page(request, policy, (release, other), None)
 
     async def compute(self, request: Request, policy: str) -> Response:
         """The result beside the choices."""
         fields = await read_form(request)
         form = CalculatorForm.read(fields)
-        name = fields.get("release", "")
-        return await run_in_threadpool(self._page, request, policy, name, form)
+        names = fields.get("release", ""), fields.get("other", "")
+        return await run_in_threadpool(self._page, request, policy, names, form)
 
     def _page(
-        self, request: Request, policy: str, name: str, form: CalculatorForm | None
+        self, request: Request, policy: str, names: tuple[str, str], form: CalculatorForm | None
     ) -> Response:
         served, person = self._console.enter(request, policy)
         everybody = request.state.reach == "any"
         found = list_answers(self._console, served, person, everybody=everybody)
         usable = [kept for kept in found if kept.release and number_columns(kept.release)]
-        chosen = _choose(usable, name)
-        shown: dict[str, Any] = {"columns": (), "groups": (), "table": None, "result": None}
-        problem = ""
-        if chosen is not None and chosen.release is not None:
-            release = chosen.release
-            shown["columns"] = number_columns(release)
-            shown["groups"] = [_label(key) for key in groups_of(release)[:MOST_GROUPS]]
-            shown["table"] = show_answer(release.plan, release.answer)
+        chosen = _choose(usable, names[0])
+        other = _choose(usable, names[1]) if names[1] else None
+        result, problem = None, ""
+        if form is not None and chosen is not None:
             try:
-                shown["result"] = form and describe(_compute(release, form))
+                result = describe(_compute(chosen, other, form))
             except DeniableError as refusal:
                 problem = str(refusal)
         return self._console.show(
@@ -101,13 +102,31 @@ class CalculatorPages:
             title="Calculator",
             policy=policy,
             answers=usable,
-            chosen=chosen,
+            chosen=chosen and _show(chosen),
+            other=other and _show(other),
             operations=OPERATIONS,
             confidences=CONFIDENCES,
             form=form or CalculatorForm(),
             problem=problem,
-            **shown,
+            result=result,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRelease:
+    """What the page shows of one release."""
+
+    kept: AskedAnswer
+    columns: tuple[str, ...]
+    groups: list[str]
+    table: ShownTable
+
+
+def _show(kept: AskedAnswer) -> ShownRelease:
+    release = _release(kept)
+    groups = [_label(key) for key in groups_of(release)[:MOST_GROUPS]]
+    table = show_answer(release.plan, release.answer)
+    return ShownRelease(kept, number_columns(release), groups, table)
 
 
 def _choose(usable: list[AskedAnswer], name: str) -> AskedAnswer | None:
@@ -120,17 +139,37 @@ def _choose(usable: list[AskedAnswer], name: str) -> AskedAnswer | None:
     raise HTTPException(404)
 
 
-def _compute(release: Release, form: CalculatorForm) -> Inferred:
+def _compute(chosen: AskedAnswer, other: AskedAnswer | None, form: CalculatorForm) -> Inferred:
+    release, level = _release(chosen), float(form.confidence)
+    first = _ticked(release, form.first, form.column)
+    if other is None:
+        second = _ticked(release, form.second, form.column, only=False).groups
+        return calculate(
+            release,
+            form.operation,
+            first.groups,
+            second,
+            value=first.value,
+            confidence=level,
+        )
+    numbers = _ticked(_release(other), form.second, form.second_column)
+    return calculate_with_both(first, form.operation, numbers, confidence=level)
+
+
+def _ticked(
+    release: Release, places: frozenset[int], column: str, *, only: bool = True
+) -> ReleasedNumbers:
+    """The chosen groups of a release. The only group needs no choice, if `only` is true."""
     groups = groups_of(release)
-    first, second = (
-        [groups[place] for place in sorted(places) if place < len(groups)]
-        for places in (form.first, form.second)
-    )
-    if len(groups) == 1:
-        first = first or [groups[0]]
-    value = form.column or number_columns(release)[0]
-    level = float(form.confidence)
-    return calculate(release, form.operation, first, second, value=value, confidence=level)
+    chosen = [groups[place] for place in sorted(places) if place < len(groups)]
+    if only and len(groups) == 1:
+        chosen = [groups[0]]
+    return ReleasedNumbers(release, chosen, column or number_columns(release)[0])
+
+
+def _release(kept: AskedAnswer) -> Release:
+    assert kept.release is not None  # the others were left out
+    return kept.release
 
 
 def describe(found: Inferred) -> dict[str, str]:

@@ -45,3 +45,13 @@ async def read_fields(request: Request) -> dict[str, str]:
     except ValueError:
         raise InvalidData("This is not a form of the console.") from None
     return dict(reversed(pairs))
+
+
+def read_whole(text: str, *, digits: int) -> int:
+    """A whole number with a limit of digits; 0 for anything else.
+
+    >>> [read_whole(text, digits=3) for text in ("120", "1200", "-1", "\u0661", "")]
+    [120, 0, 0, 0, 0]
+    """
+    fits = text.isascii() and text.isdecimal() and len(text) <= digits
+    return int(text) if fits else 0

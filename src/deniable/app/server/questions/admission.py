@@ -34,7 +34,13 @@ from deniable.app.server.questions.question_requests import (
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.app.server.questions.served_session import for_question
 from deniable.app.server.questions.slots import Timetable
-from deniable.errors import AccessDenied, DeniableError, EngineFailed, LedgerUnavailable
+from deniable.errors import (
+    AccessDenied,
+    DeniableError,
+    EngineFailed,
+    LedgerUnavailable,
+    ServerUnavailable,
+)
 from deniable.ledger.questions import AskedQuestion
 from deniable.query.plan.plan import Plan
 
@@ -42,6 +48,7 @@ log = logging.getLogger("deniable.server")
 _GRACE = 10.0  # seconds after a slot, to sign, settle and write the outcome
 MOST_PLANNED = 16  # requests of one person that wait for being planned
 _LONG_REQUEST = 4096  # bytes; what takes much longer to plan than most questions
+_PASSING = LedgerUnavailable, ServerUnavailable  # no outcome of a question: it is asked again
 NOT_RUN = "abandoned"  # the reference of a list of questions whose worker died
 
 
@@ -168,8 +175,8 @@ class Admission:
                 self.queue.count_overrun(job.person)
             ran = work.timetable.reserved.is_set() or job.joined
             self.queue.finish(job, outcome, engine_ran=ran)
-        except LedgerUnavailable:
-            log.error("job %s lost its ledger and will be asked for again", job.id)
+        except _PASSING as problem:
+            log.error("job %s: %s, asked for again", job.id, type(problem).__name__)
             self.queue.give_up(job)
         except Exception as problem:
             log.error("job %s: %s after its outcome", job.id, type(problem).__name__)
@@ -195,8 +202,8 @@ class Admission:
             problem = as_ours(found)
             away, listed = isinstance(problem, LedgerUnavailable), request.kind == "questions"
             began = timetable.reserved.is_set() or job.joined or work.again
-            if away and began and not listed:
-                raise problem from None  # its outcome is in the ledger, when that is back
+            if isinstance(problem, _PASSING) and began and not listed:
+                raise problem from None  # the ledger has its outcome, or gets it later
             # A list has no id in the ledger: if its charge may have been written, it ends here.
             if began or (away and listed):
                 kind = type(problem).__name__

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from deniable.app.server.accounts.identity import Person
 from deniable.app.server.accounts.server_database import ServerDatabase
@@ -10,11 +11,14 @@ from deniable.app.server.children.pooled_engine import PooledEngine
 from deniable.app.server.children.rehearsal_children import RehearsalChildren
 from deniable.app.server.questions.served_session import ServedSession, for_question
 from deniable.app.server.questions.slots import SLOT_SECONDS, SlotLengths, Timetable
-from deniable.errors import InvalidParameter, InvalidPolicy
+from deniable.errors import DeniableError, InvalidParameter, InvalidPolicy
 from deniable.ledger.beginning import load_with_ledger
 from deniable.ledger.durable_ledger import open_ledger
-from deniable.policy import Policy
+from deniable.ledger.terms import Terms
+from deniable.policy import Policy, load
+from deniable.policy.source_names import source_names
 from deniable.policy.unit_paths import path_tables
+from deniable.policy.written_policy import write_policy
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
 from deniable.release.session.owner_log import log_path, log_to
@@ -79,6 +83,28 @@ class ServedPolicy:
             served.file, served.text = file, file.read_text(encoding="utf-8")
             return served
 
+    def reread(self) -> None:
+        """Takes over limits of analysts that the owner granted since the start.
+
+        The ledger has them already. Anything else in an edited file waits for the next start.
+        """
+        try:
+            text = self.file.read_text(encoding="utf-8")
+            policy = self.declared if text == self.text else load(str(self.file))
+        except (OSError, DeniableError):
+            return
+        if _without_analysts(policy) != _without_analysts(self.declared):
+            return
+        terms = self.terms
+        if Terms.from_policy(policy).with_tables_of(terms) == terms:
+            self.text, self.declared = text, policy
+
+    @property
+    def terms(self) -> Terms:
+        """The terms in force."""
+        ledger: Any = self._session.ledger
+        return Terms.from_json(ledger.terms_entry()["terms"])
+
     def session_for(self, analyst: str) -> ServedSession:
         """A session for plans and budgets of one person; it runs nothing."""
         return for_question(self._session, analyst, Timetable(0.0, ()))
@@ -88,6 +114,10 @@ class ServedPolicy:
         if not self.padded:
             return [self.time_limit] * len(plans)
         return [self._slots.of(plan, canonical.plan_form(plan)[1], person) for plan in plans]
+
+    def is_open_to(self, person: Person) -> bool:
+        """Whether all tables are there for a person."""
+        return person.may_read(self.name, list(self.declared.tables))
 
     def policy_for(self, person: Person) -> Policy:
         """The policy with the tables that are there for a person, and no others."""
@@ -132,6 +162,11 @@ class ServedPolicy:
         """Ends the children and closes the ledger."""
         self._rehearsals.close()
         self._session.close()
+
+
+def _without_analysts(policy: Policy) -> tuple[object, ...]:
+    written = {**write_policy(policy), "analysts": {}}
+    return written, source_names(policy), policy.ledger, policy.ledger_key, policy.ledger_id
 
 
 def served_name(file: Path) -> str:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from deniable.app.cli.commands.survey import DRAFT
 from deniable.app.cli.surveys.opened_survey import MODES
 from deniable.app.server.console.console import CONTENT_POLICY, Console, go_to
-from deniable.app.server.console.console_forms import read_form
+from deniable.app.server.console.console_forms import read_form, read_whole
 from deniable.app.server.console.page_routes import PageRoute
 from deniable.app.server.survey_pages import respondent_files, results_files
 from deniable.app.server.surveys.survey_desk import (
@@ -117,8 +117,7 @@ class SurveyConsole:
             case "close" if fields.get("sure") == "on":
                 desk.end(name)
             case "invite":
-                people = fields.get("people", "")
-                return desk.invite(name, int(people) if people.isdecimal() else 0)
+                return desk.invite(name, read_whole(fields.get("people", ""), digits=9))
         return []
 
     def _list(self, request: Request, text: str, problem: str = "") -> Response:

@@ -42,3 +42,12 @@ def test_only_owner_and_auditor_replay(hospital, person, status):
     shown = hospital.visitor("ann").get(LEDGER).text
     assert "Charges of ann" in shown
     assert "Replay the ledger" not in shown
+
+
+@pytest.mark.parametrize("before", ["9" * 5000, "x<b>y", "-1", "1e3", "\u0661"])
+def test_an_address_that_is_no_number_shows_the_latest_and_repeats_nothing(hospital, before):
+    audrey = hospital.visitor("audrey")
+    shown = audrey.get(LEDGER, params={"before": before})
+    assert shown.status_code == 200
+    assert "Latest charges" not in shown.text
+    assert before not in shown.text.replace(LEDGER, "") or len(before) < 3

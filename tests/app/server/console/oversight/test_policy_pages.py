@@ -1,4 +1,10 @@
+import html
+
 import pytest
+
+from deniable.app.server.accounts.people import People
+from deniable.app.server.accounts.server_database import ServerDatabase
+from tests.app.server.console.conftest import open_hospital
 
 POLICY = "/console/hospital/policy"
 
@@ -78,3 +84,41 @@ def test_a_draft_is_downloaded_as_it_is(hospital):
     done = hospital.visitor("olga").submit(POLICY, draft="# <b>", act="download")
     assert done.text == "# <b>"
     assert done.headers["content-disposition"] == 'attachment; filename="hospital.toml"'
+
+
+SECRET = """
+# wages come from the payroll office
+[tables.wages]
+source = "visits.csv"
+unit = "patient"
+max_groups_per_unit = 1
+max_rows_per_unit_per_group = 1
+[tables.wages.columns]
+age = { bounds = [0, 110], step = 1 }  # salaries
+"""
+
+
+@pytest.fixture
+def two_tables(tmp_path):
+    """A console whose auditor may look at one table of two."""
+    with open_hospital(tmp_path, hospital={"more": SECRET}) as hospital:
+        people = People(ServerDatabase(hospital.file.parent.parent / "server.sqlite"))
+        for person in ("audrey", "olga"):
+            people.grant(person, tables=["visits"])
+        yield hospital
+
+
+def test_an_auditor_with_some_tables_sees_the_lines_about_these(two_tables):
+    shown = html.unescape(two_tables.visitor("audrey").get(POLICY).text)
+    assert "[tables.visits.columns]" in shown
+    assert "5000" in shown
+    for hidden in ("wages", "payroll", "salaries"):
+        assert hidden not in shown
+
+
+def test_an_owner_with_some_tables_cannot_read_the_rest_by_a_draft(two_tables):
+    olga = two_tables.visitor("olga")
+    assert "wages" not in olga.get(POLICY).text
+    compared = olga.submit(POLICY, draft="", act="check")
+    assert compared.status_code == 404
+    assert "wages" not in compared.text

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from deniable.app.cli.commands.ledger import entry_cells, parse_head
 from deniable.app.server.accounts.identity import Person
 from deniable.app.server.console.console import Console
-from deniable.app.server.console.console_forms import read_form
+from deniable.app.server.console.console_forms import read_form, read_whole
 from deniable.app.server.console.page_routes import PageRoute
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.errors import DeniableError, TooManyQuestions
@@ -40,9 +40,9 @@ class LedgerPages:
             PageRoute("POST", LEDGER, self.replay),
         ]
 
-    def show_ledger(self, request: Request, policy: str, before: int = 0) -> Response:
+    def show_ledger(self, request: Request, policy: str, before: str = "") -> Response:
         """The charges that are there for a person, the latest first."""
-        return self._page(request, policy, before=before)
+        return self._page(request, policy, before=read_whole(before, digits=15))
 
     async def replay(self, request: Request, policy: str) -> Response:
         """Checks every entry with the public key only, and against an earlier head."""

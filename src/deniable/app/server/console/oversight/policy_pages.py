@@ -8,9 +8,11 @@ import shlex
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from deniable.app.server.accounts.identity import Person
 from deniable.app.server.console.console import Console
 from deniable.app.server.console.console_forms import read_form
 from deniable.app.server.console.oversight.policy_drafts import (
@@ -21,6 +23,7 @@ from deniable.app.server.console.oversight.policy_drafts import (
 from deniable.app.server.console.page_routes import PageRoute
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.policy.policy_lint import lint_policy
+from deniable.policy.toml_lines import lines_without
 
 POLICY = "/console/{policy}/policy"
 LONGEST = 48 * 1024  # of a draft; the body of a request is limited as well
@@ -42,11 +45,15 @@ class PolicyPages:
     def show_policy(self, request: Request, policy: str) -> Response:
         """The policy in force, with what it allows."""
         served, _ = self._console.enter(request, policy)
+        served.reread()
         return self._page(request, served, text=served.text)
 
     async def check(self, request: Request, policy: str) -> Response:
         """A draft, or its file to be saved. Nothing is changed."""
-        served, _ = self._console.enter(request, policy)
+        served, person = self._console.enter(request, policy)
+        if not served.is_open_to(person):  # the comparison shows every line
+            raise HTTPException(404)
+        await run_in_threadpool(served.reread)
         fields = await read_form(request)
         text = fields.get("draft", "").replace("\r\n", "\n")
         if fields.get("act") == "download":
@@ -70,24 +77,39 @@ class PolicyPages:
         text: str,
         draft: CheckedDraft | None = None,
     ) -> Response:
-        owner = request.state.person.role == "owner"
-        whole = draft.whole if draft is not None else explain_budgets(served.declared)
+        person: Person = request.state.person
+        sees_all = served.is_open_to(person)
+        policy = served.declared if sees_all else served.policy_for(person)
+        whole = draft.whole if draft is not None else explain_budgets(policy)
         return self._console.show(
             request,
             "policy.html",
             title="Policy",
             policy=served.name,
-            owner=owner,
-            in_force=served.text.splitlines(),
+            owner=person.role == "owner" and sees_all,
+            in_force=_lines_for(served, person),
+            sees_all=sees_all,
             text=text,
             longest=LONGEST,
             draft=draft,
-            findings=lint_policy(served.text, served.declared) if draft is None else (),
+            findings=lint_policy(served.text, policy) if draft is None and sees_all else (),
             whole=whole,
             command=f"deniable ledger amend --policy {shlex.quote(str(served.file))} "
             '--because "..."',
             hash=served.policy_hash,
         )
+
+
+def _lines_for(served: ServedPolicy, person: Person) -> list[tuple[int, str]]:
+    """The lines about the tables of a person. Where the ledger lies is for its owner alone."""
+    tables = {name.casefold() for name in served.policy_for(person).tables}
+
+    def is_hidden(path: tuple[str, ...]) -> bool:
+        if path[0] == "ledger":
+            return path[1:2] in (("store",), ("key",))
+        return path[0] == "tables" and len(path) > 1 and path[1].casefold() not in tables
+
+    return lines_without(served.text, is_hidden)
 
 
 def _download(text: str, name: str) -> Response:

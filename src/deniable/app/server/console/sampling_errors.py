@@ -1,0 +1,52 @@
+"""What an answer says about a population: the error of noise and that of sampling, apart.
+
+An answer about these rows has noise alone. Read as a sample it has both errors, and most people
+take the first for the whole. A number without a known sampling error is not shown.
+"""
+
+from dataclasses import dataclass
+
+from deniable.app.server.console.calculator_pages import describe
+from deniable.app.web.console.answer_tables import round_to
+from deniable.errors import DeniableError
+from deniable.infer.inferred import Ends, Inferred
+from deniable.release.session.release import Release
+
+_MOST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationTable:
+    """Each number of the population with its errors; empty if nothing is known about it."""
+
+    rows: tuple[dict[str, str], ...] = ()
+    target: str = ""
+    declared: bool = False  # whether the policy says how the rows were drawn
+    more: int = 0
+
+
+def describe_population(release: Release) -> PopulationTable:
+    """The numbers of the population that follow from a release."""
+    try:
+        found = [one for one in release.population() if one.sampling is not None]
+    except DeniableError:  # what cannot be inferred from this answer
+        return PopulationTable()
+    if not found:
+        return PopulationTable()
+    return PopulationTable(
+        tuple(map(_write_row, found[:_MOST])),
+        found[0].target,
+        release.sample is not None,
+        max(0, len(found) - _MOST),
+    )
+
+
+def _write_row(found: Inferred) -> dict[str, str]:
+    assert found.sampling is not None
+    halves = {"noise": _half(found, found.noise), "sampling": _half(found, found.sampling)}
+    return describe(found) | halves
+
+
+def _half(found: Inferred, ends: Ends) -> str:
+    half = max(found.value - ends[0], ends[1] - found.value)
+    return round_to(half, half)

@@ -1,0 +1,45 @@
+"""What a child does before its first statement, so that it does not do it in a slot."""
+
+import json
+import subprocess
+import sys
+
+import deniable as dp
+from deniable.query.plan import canonical
+from tests.app.server.children.test_pooled_engine import write_policy
+
+SCRIPT = """
+import json, sys
+from deniable.app.server.children.engine_child import _answer, _LastMessage, load_answering
+from deniable.app.server.children.written_plans import write_statements
+from deniable.engines.opening import open_engine
+from deniable.policy import load
+from deniable.query.plan import canonical
+
+file, ready, plan = sys.argv[1:]
+engine = open_engine(load(file))
+engine.schema("visits")
+if ready == "ready":
+    load_answering()
+asked = {"act": "prepare", "plan": json.loads(plan)}
+told, _ = _answer(engine, asked, _LastMessage())
+before = set(sys.modules)
+told, _ = _answer(engine, asked | {"act": "run"} | told, _LastMessage())
+assert "tables" in told, told
+print(len(set(sys.modules) - before))
+"""
+
+
+def test_the_first_statement_of_a_child_loads_nothing(tmp_path):
+    """Without it, pandas alone takes longer than many a slot."""
+    file = write_policy(tmp_path)
+    question = "SELECT ward, COUNT(*) AS n, AVG(cost) AS c FROM visits GROUP BY ward"
+    with dp.open(str(file)) as session:
+        plan = json.dumps(canonical.to_json(session.plan(question, epsilon=1)))
+    loaded = {}
+    for ready in ("ready", "not ready"):
+        command = [sys.executable, "-c", SCRIPT, str(file), ready, plan]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        loaded[ready] = int(done.stdout)
+    assert loaded["ready"] == 0
+    assert loaded["not ready"] > 100
