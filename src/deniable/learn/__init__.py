@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from deniable.learn.exports.scikit_objects import to_sklearn
     from deniable.learn.exports.sql_expression import to_sql
     from deniable.learn.measure.holding_out import hold_out
+    from deniable.learn.measure.unit_features import with_features
 
 __all__ = [
     "PCA",
@@ -47,6 +48,7 @@ __all__ = [
     "save",
     "to_sklearn",
     "to_sql",
+    "with_features",
 ]
 
 _MODULES = {
@@ -67,6 +69,7 @@ _MODULES = {
     "save": "deniable.learn.estimators.model_files",
     "to_sklearn": "deniable.learn.exports.scikit_objects",
     "to_sql": "deniable.learn.exports.sql_expression",
+    "with_features": "deniable.learn.measure.unit_features",
 }
 
 
