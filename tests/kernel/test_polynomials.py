@@ -100,6 +100,18 @@ def test_a_share_of_no_rows_is_zero():
 def test_very_large_polynomials_are_refused():
     with pytest.raises(PlanRefused):
         bounds({(("x", 9),): 1}, {"x": (0, 1)})
+    with pytest.raises(PlanRefused):
+        bounds(
+            {tuple((f"x{i}", 1) for i in range(13)): 1}, {f"x{i}": (0, 1) for i in range(13)}
+        )
+
+
+def test_sums_of_many_columns_are_bounded_exactly():
+    columns = {f"x{i}": RowSum.variable(f"x{i}", 0, i) for i in range(40)}
+    assert joint(columns.values()) == Joint(sum(range(40)), 0, 39)
+    boxes = {f"x{i}": (0, i) for i in range(40)}
+    apart = {((name, 1),): 1 for name in boxes} | {(("x1", 1), ("x2", 1)): -1, (): 5}
+    assert bounds(apart, boxes) == (5, 5 + sum(range(40)) - 1)
 
 
 def units(boxes, groups, limits):

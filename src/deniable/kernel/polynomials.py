@@ -201,6 +201,27 @@ def bounds(polynomial: Polynomial, boxes: Mapping[str, Interval]) -> Interval:
     >>> int(low), int(high)  # of (3 - x)**2
     (0, 9)
     """
+    ends = [_least_and_largest(part, boxes) for part in _apart(polynomial)]
+    return sum(low for low, _ in ends), sum(high for _, high in ends)
+
+
+def _apart(polynomial: Polynomial) -> list[Polynomial]:
+    """Polynomials that add up to this one, and share no variable.
+
+    Bernstein coefficients of f(x) + g(y) are sums of one of f and one of g, so the least of
+    them is the sum of the two least ones: a sum of many columns is as quick as its columns.
+    """
+    parts: list[tuple[set[str], dict[Monomial, Number]]] = []
+    for monomial, factor in polynomial.items():
+        names, terms = {name for name, _ in monomial}, {monomial: factor}
+        for part in [part for part in parts if part[0] & names]:
+            parts.remove(part)
+            names, terms = names | part[0], terms | part[1]
+        parts.append((names, terms))
+    return [terms for _, terms in parts]
+
+
+def _least_and_largest(polynomial: Polynomial, boxes: Mapping[str, Interval]) -> Interval:
     degrees = Counter[str]()
     for monomial in polynomial:
         degrees |= Counter(dict(monomial))

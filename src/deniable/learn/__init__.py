@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from deniable.learn.exports.scikit_objects import to_sklearn
     from deniable.learn.exports.sql_expression import to_sql
     from deniable.learn.measure.holding_out import hold_out
+    from deniable.learn.measure.private_cuts import private_cuts
+    from deniable.learn.measure.unit_features import with_features
 
 __all__ = [
     "PCA",
@@ -44,9 +46,11 @@ __all__ = [
     "cross_validate",
     "hold_out",
     "load",
+    "private_cuts",
     "save",
     "to_sklearn",
     "to_sql",
+    "with_features",
 ]
 
 _MODULES = {
@@ -64,9 +68,11 @@ _MODULES = {
     "RobustSlope": "deniable.learn.estimators.robust_slope",
     "hold_out": "deniable.learn.measure.holding_out",
     "load": "deniable.learn.estimators.model_files",
+    "private_cuts": "deniable.learn.measure.private_cuts",
     "save": "deniable.learn.estimators.model_files",
     "to_sklearn": "deniable.learn.exports.scikit_objects",
     "to_sql": "deniable.learn.exports.sql_expression",
+    "with_features": "deniable.learn.measure.unit_features",
 }
 
 

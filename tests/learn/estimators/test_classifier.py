@@ -29,6 +29,13 @@ def test_no_rows_or_one_class_give_a_model(kind, rows):
     assert np.isfinite(found).all()
 
 
+def test_a_table_may_have_many_columns():
+    """The kernel adds up the ranges of all columns at once."""
+    wide = np.tile(X, (1, 20))
+    model = NaiveBayes(**{**DECLARED, "epsilon": 100}).fit(wide, Y)
+    assert model.predict(wide[:2]).tolist() == [0, 1]
+
+
 def test_unseen_and_missing_values_have_a_cell():
     frame = pa.table({"sex": ["f", "m"] * 300})
     model = NaiveBayes(epsilon=8, keys={"sex": ["f", "m"]}, classes=["a", "b"])

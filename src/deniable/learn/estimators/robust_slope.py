@@ -144,8 +144,8 @@ class RobustSlope(MomentEstimator):
     def _median(self, run: TrainingRun, expression: str, epsilon: Fraction) -> Fraction:
         """A private median, which is written with few digits."""
         data = run.training.data
-        name = data.table.name
-        question = Question(name, None, (), (Named("middle", builder.median(expression)),))
+        middle = Named("middle", builder.median(expression))
+        question = Question(data.source, None, (), (middle,))
         plan = data.session.plan(question, epsilon=epsilon, delta=0, brackets=False)
         release = run.run.release(data.session.rows.restrict(plan, data.session.policy))
         run.releases.append(release)

@@ -79,6 +79,11 @@ def _divide(
 def _whole(table: BuiltQuestion) -> TrainingData:
     """A whole protected table."""
     data = protected(table, None)
+    if data.others:
+        raise InvalidParameter(
+            f"Rows of {data.table.name} with features from {data.others[0]} cannot be held out "
+            "or put into folds: a part is read without other private tables. Nothing was spent."
+        )
     if data.session.rows.part:
         raise InvalidParameter("This session is about a part already: hold out of the whole.")
     return data

@@ -40,7 +40,7 @@ class Training:
     def __init__(self, data: TrainingData, roles: Sequence[Role]) -> None:
         self.data, self.roles = data, tuple(roles)
         counted = [role.counted for role in self.roles]
-        self.planner = StepPlanner(data.session.policy, data.table, counted)
+        self.planner = StepPlanner(data.session.policy, data.table, counted, source=data.joined)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -65,9 +65,9 @@ class Training:
         charged, *others = self.data.charged_sessions()
         self._check_early(charged)
         for session in others:  # a run without steps: these parts pay for the same training
-            with session.reserve_run(loss, tables=[self.data.table.name], delta=spare):
+            with session.reserve_run(loss, tables=self.data.tables, delta=spare):
                 pass
-        with charged.reserve_run(loss, tables=[self.data.table.name], delta=spare) as run:
+        with charged.reserve_run(loss, tables=self.data.tables, delta=spare) as run:
             yield TrainingRun(self, run, delta, progress)
 
     def _check_early(self, session: Door) -> None:

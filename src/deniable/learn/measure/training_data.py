@@ -14,10 +14,12 @@ import pyarrow as pa
 from deniable.engines.opening import open_engine
 from deniable.errors import InvalidParameter
 from deniable.learn.measure.array_columns import declared_kinds, read_column, read_columns
+from deniable.learn.measure.unit_features import FeaturedTable
 from deniable.ledger.accounts import PartPath
 from deniable.ledger.ledger import Ledger
 from deniable.policy import Policy, Table
 from deniable.policy.column import kind_of_keys, to_tuple
+from deniable.query.language.syntax_tree import Relation
 from deniable.release.asking.builder_steps import BuiltQuestion
 from deniable.release.session.connecting import connect
 from deniable.release.session.door import Door
@@ -34,6 +36,18 @@ class TrainingData:
     target: str | None
     own: bool  # whether the session was opened for this training, and ends with it
     paths: tuple[PartPath, ...] = ()  # the parts that are charged; empty: the whole table
+    joined: Relation | None = None  # the table with features of another one, if there are any
+    others: tuple[str, ...] = ()  # the other table, which is read and charged too
+
+    @property
+    def source(self) -> str | Relation:
+        """What the rows are read from."""
+        return self.joined or self.table.name
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that a training reads."""
+        return [self.table.name, *self.others]
 
     def charged_sessions(self) -> list[Door]:
         """The session, or one for each part that is charged."""
@@ -56,7 +70,11 @@ def _charged_to(session: Door, path: PartPath) -> Door:
 
 
 def protected(question: BuiltQuestion, target: str | None) -> TrainingData:
-    """The rows of a protected table."""
+    """The rows of a protected table, with features of its units if there are any."""
+    if isinstance(question, FeaturedTable):
+        plain = protected(BuiltQuestion(question.session, question.builder), target)
+        table = replace(plain.table, columns={**plain.table.columns, **question.columns})
+        return replace(plain, table=table, joined=question.joined, others=(question.other,))
     builder = question.builder
     if builder.conditions or builder.keys:
         raise InvalidParameter(

@@ -14,6 +14,7 @@ from itertools import combinations_with_replacement
 from deniable.exact.rationals import positive, rational
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.policy import Policy, Table
+from deniable.query.language.syntax_tree import Relation
 from deniable.query.plan.contribution import Contribution
 from deniable.query.plan.plan import Block, Feature, GroupKey, KeyColumn, Output, Plan
 from deniable.query.planner.marginal_plans import CellColumn, MarginalPlanner
@@ -32,8 +33,12 @@ class StepPlanner(MarginalPlanner):
         policy: Policy,
         table: Table,
         columns: Sequence[CellColumn],
+        *,
+        source: Relation | None = None,
     ) -> None:
-        super().__init__(policy, table, columns, partial=True)
+        """The rows are those of the table, or of a relation `source` that has them once."""
+        most = None if source is None else table.max_rows_per_unit_per_group
+        super().__init__(policy, table, columns, partial=True, source=source, most_rows=most)
         self._writer = StepStatement(self._statement)
 
     def contribution(self, program: StepProgram) -> Contribution:
