@@ -99,36 +99,60 @@ def attack(
     The results are exact facts about real people, unless the rows are made up. Nothing is
     charged, and the private answers are not shown.
     """
-    from deniable.audit import attack as attacks
-
     session_options.check_writable(page)
-    own: Any = attacks.made_up(source, table=table) if made_up else source
+    own: Any = _make_up(source, table) if made_up else source
     declared: dict[str, Any] = {"table": table} | ({} if unit is None else {"unit": unit})
-    price = parse_decimal(epsilon, "epsilon")
-    given: dict[str, Any] = {"secret": secret, "epsilon": price}
+    given: dict[str, Any] = {"secret": secret, "epsilon": parse_decimal(epsilon, "epsilon")}
     listed = None if columns is None else _split(columns)
-    finding: AttackFinding
     if members is not None:
         _refuse_beside(members, log, secret, known)
-        finding = (
-            attacks.copy_membership(own, epsilon=price, **declared)
-            if members == "copy"
-            else attacks.membership(own, columns=listed, epsilon=price, table=table)
-        )
+        finding: AttackFinding = _tell_members(own, members, listed, given["epsilon"], declared)
     elif log:
         finding = _attack_log(own, log, {"fewer_than": fewer_than, **declared}, given)
-    elif known is not None:
-        if secret is None:
-            raise InvalidParameter("Name the column that should be guessed, too: --secret.")
-        finding = attacks.attribute_inference(own, known=_split(known), **given, **declared)
-    elif secret is not None:
-        finding = attacks.reconstruction(own, secret=secret, table=table)
+    elif known is not None or secret is not None:
+        finding = _attack_secret(own, known, given, declared)
     else:
-        finding = attacks.linkage(own, columns=listed, most_columns=most_columns, **declared)
+        finding = _link(own, columns=listed, most_columns=most_columns, **declared)
     print(finding)
     if page is not None:
         finding.save(page)
         print(f"The page is in {page}.")
+
+
+def _make_up(source: Path, table: str | None) -> Any:
+    from deniable.audit import attack as attacks
+
+    return attacks.made_up(source, table=table)
+
+
+def _link(own: Any, **options: Any) -> "AttackFinding":
+    from deniable.audit import attack as attacks
+
+    return attacks.linkage(own, **options)
+
+
+def _tell_members(
+    own: Any, members: str, columns: list[str] | None, epsilon: Any, declared: dict[str, Any]
+) -> "AttackFinding":
+    from deniable.audit import attack as attacks
+
+    if members == "copy":
+        return attacks.copy_membership(own, epsilon=epsilon, **declared)
+    table = declared["table"]
+    return attacks.membership(own, columns=columns, epsilon=epsilon, table=table)
+
+
+def _attack_secret(
+    own: Any, known: str | None, given: dict[str, Any], declared: dict[str, Any]
+) -> "AttackFinding":
+    from deniable.audit import attack as attacks
+
+    if given["secret"] is None:
+        raise InvalidParameter("Name the column that should be guessed, too: --secret.")
+    if known is None:
+        table = declared["table"]
+        return attacks.reconstruction(own, secret=given["secret"], table=table)
+    return attacks.attribute_inference(own, known=_split(known), **given, **declared)
 
 
 def _refuse_beside(members: str, *others: Any) -> None:
