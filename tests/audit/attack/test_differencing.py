@@ -119,3 +119,25 @@ def test_a_median_of_few_people_is_a_finding():
 def test_an_average_of_one_person_is_a_finding_whatever_her_value():
     found = attack_paid("SELECT AVG(pay) AS a FROM staff WHERE ill AND pay < 15", secret="ill")
     assert found.exposed == 1
+
+
+def test_the_questions_of_a_combination_are_listed_by_number_and_text():
+    found = attack("SELECT COUNT(*) AS n FROM staff", ALL, NOT_BOB, secret="ill", fewer_than=2)
+    text = str(found)
+    assert "(question 2, n) - (question 3, n)" in text
+    lines = text.split("These questions")[1].splitlines()
+    assert [line.split()[0] for line in lines[2:4]] == ["2", "3"]
+    assert lines[3].endswith(NOT_BOB)
+    assert "SELECT COUNT(*) AS n FROM staff\n" not in text  # it is in no combination
+
+
+def test_sets_beyond_the_list_are_counted():
+    names = pa.table({"name": [f"person {i}" for i in range(14)]})
+    by_name = "SELECT name, COUNT(*) AS n FROM data GROUP BY name"
+    text = str(differencing(names, [by_name], fewer_than=2))
+    assert "4 more are not listed here; `isolated` has them." in text
+
+
+def test_numbers_are_counted_once_whatever_the_secret():
+    found = attack("SELECT team, COUNT(*) AS n FROM staff GROUP BY team", secret="name")
+    assert "1 questions publish 2 counts" in str(found)

@@ -55,23 +55,16 @@ class DifferencingFinding(AttackFinding):
 
     def sections(self) -> Sequence[Section]:
         about = (
-            f"{len(self.questions):,} questions publish {len(self.numbers):,} counts, sums and "
-            "averages. "
+            f"{len(self.questions):,} questions publish "
+            f"{len({number.place for number in self.numbers}):,} counts, sums and averages. "
             f"Combinations of their exact answers isolate fewer than {self.fewer_than} people "
             f"in {len(self.isolated):,} ways; {self.exposed:,} of {self.people:,} people are "
             "in such a set."
         )
-        rows = tuple(
-            (str(found.people), self.describe(found)) for found in self.isolated[:_SHOWN]
-        )
         fix = "To protect them: answer with noise. Refusing questions reveals something, too."
-        text = (about, self.thoroughness)
-        sections = [Section("", text, ("people", "combination"), rows), Section("", (fix,))]
-        if self.small:
-            sections.insert(1, describe_small(self))
-        if self.skipped:
-            sections.append(describe_skipped(self.skipped))
-        return sections
+        shown = describe_isolated(self, about, _SHOWN)
+        skipped = [describe_skipped(self.skipped)] if self.skipped else []
+        return [*shown, Section("", (fix,)), *skipped]
 
     @property
     def thoroughness(self) -> str:
@@ -183,18 +176,34 @@ def count_people(
 def describe_skipped(skipped: Sequence[tuple[str, str]]) -> Section:
     """What was not attacked, and why: questions, numbers of questions, files."""
     rows = tuple((" ".join(what.split()), why) for what, why in skipped[:_SHOWN])
-    more = len(skipped) - len(rows)
-    text = (f"{more:,} more are not listed here; `skipped` has them.",) if more else ()
-    return Section(f"Not attacked: {len(skipped):,}", text, ("what", "why"), rows)
+    more = _count_rest(skipped, rows, "skipped")
+    return Section(f"Not attacked: {len(skipped):,}", more, ("what", "why"), rows)
 
 
-def describe_small(found: DifferencingFinding) -> Section:
-    """The averages, quantiles and the like that are about few people."""
-    rows = tuple((str(people), str(number)) for number, people in found.small[:_SHOWN])
-    title = f"Averages, quantiles and the like about fewer than {found.fewer_than} people"
-    more = len(found.small) - len(rows)
-    text = (f"{more:,} more are not listed here; `small` has them.",) if more else ()
-    return Section(title, text, ("people", "number"), rows)
+def describe_isolated(
+    found: DifferencingFinding, about: str, most: int, title: str = ""
+) -> list[Section]:
+    """The smallest sets, numbers about few people, and the questions that both name."""
+    sets, alone = found.isolated[:most], found.small[:most]
+    combined = tuple((str(one.people), found.describe(one)) for one in sets)
+    text = (about, found.thoroughness, *_count_rest(found.isolated, sets, "isolated"))
+    sections = [Section(title, text, ("people", "combination"), combined)]
+    if alone:
+        small = f"Averages, quantiles and the like about fewer than {found.fewer_than} people"
+        rows = tuple((str(people), str(number)) for number, people in alone)
+        more = _count_rest(found.small, alone, "small")
+        sections.append(Section(small, more, ("people", "number"), rows))
+    places = [found.numbers[place] for one in sets for place, _ in one.recipe]
+    named = sorted({number.question for number in (*places, *(one for one, _ in alone))})
+    if named:
+        texts = tuple((str(one + 1), " ".join(found.questions[one].split())) for one in named)
+        sections.append(Section("These questions", (), ("question", "text"), texts))
+    return sections
+
+
+def _count_rest(every: Sequence[Any], shown: Sequence[Any], where: str) -> tuple[str, ...]:
+    more = len(every) - len(shown)
+    return (f"{more:,} more are not listed here; `{where}` has them.",) if more else ()
 
 
 def _name_large(

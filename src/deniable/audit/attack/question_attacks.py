@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from deniable.audit.attack.differencing import (
     DifferencingFinding,
+    describe_isolated,
     describe_skipped,
     difference,
 )
@@ -65,18 +66,17 @@ class QuestionsFinding(AttackFinding):
             (f"epsilon {self.epsilon:g} for all together", self.private),
             ("guessing the most frequent", self.baseline),
         )
-        rows = tuple((str(one.people), found.describe(one)) for one in found.isolated[:5])
         isolated = (
             f"Combinations of exact answers reveal {self.secret} for fewer than "
             f"{found.fewer_than} people at once; {found.exposed:,} of {found.people:,} people "
-            "are in such a set.",
-            found.thoroughness,
+            "are in such a set."
         )
-        sections = [
+        skipped = [describe_skipped(self.skipped)] if self.skipped else []
+        return [
             Section(self.sentence, (about,), shares=bars),
-            Section("Differencing", isolated, ("people", "combination"), rows),
+            *describe_isolated(found, isolated, 5, "Differencing"),
+            *skipped,
         ]
-        return [*sections, describe_skipped(self.skipped)] if self.skipped else sections
 
 
 def questions(

@@ -92,10 +92,29 @@ def test_attribute_inference(attack):
     assert "leak" in out
 
 
+def test_reconstruction_of_a_secret(attack):
+    status, out, _ = attack("visits.csv", "--secret", "ill")
+    assert status == 0
+    assert "20 people, 80 sums over random groups" in out
+    assert "noise 0: 100.0 %" in out
+
+
+def test_membership_by_averages_and_by_a_copy(attack, folder):
+    rows = "".join(f"{i % 2 == 1},{i % 3 == 1}\n" for i in range(100))
+    (folder / "bits.csv").write_text(f"a,b\n{rows}")
+    for members, what in (("averages", "exact averages"), ("copy", "the private copy")):
+        status, out, err = attack("bits.csv", "--members", members)
+        assert (status, err) == (0, "")
+        assert out.startswith("EXACT FACTS ABOUT REAL PEOPLE")
+        assert what in out
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("visits.csv", "--secret", "ill"), "--known"),
+        (("visits.csv", "--secret", "id"), "two values"),
+        (("visits.csv", "--members", "all"), "averages or copy"),
+        (("visits.csv", "--members", "copy", "--secret", "ill"), "averages or copy"),
         (("visits.csv", "--known", "id"), "--secret"),
         (("visits.csv", "--columns", "nix"), "no column"),
         (("visits.csv", "--page", "nowhere/page.html"), "cannot be written"),

@@ -99,7 +99,7 @@ def test_a_copy_is_not_accused_and_a_copy_over_observed_cells_is():
 
 
 def test_a_model_is_not_accused_and_one_that_remembers_is():
-    X = RNG.uniform(0, 1, (400, 2))
+    X = RNG.uniform(0, 1, (20_000, 2))  # so that two canaries are hardly ever the same row
     y = (X[:, 0] > 0.5).astype(int)
     claim = dp.PureLoss(1)
 
@@ -120,4 +120,6 @@ def test_a_model_is_not_accused_and_one_that_remembers_is():
             share = (near * self.labels).sum(axis=1) / np.maximum(near.sum(axis=1), 1)
             return np.stack([1 - share, share], axis=1)
 
-    assert audit_model(Nearest, X, y, claim=claim, canaries=60).violated
+    # 20 of 100 canaries are surely in, and 20 out: all these guesses are right.
+    found = audit_model(Nearest, X, y, claim=claim, canaries=100, options={"guesses": 40})
+    assert found.violated

@@ -34,9 +34,16 @@ Known = Annotated[
     str | None,
     typer.Option(help="Columns that the attacker knows: age,sex.", metavar="COLUMNS"),
 ]
+Members = Annotated[
+    str | None,
+    typer.Option(
+        help="Tell who is in the data: by averages of columns of 0 and 1, or by a copy.",
+        metavar="averages|copy",
+    ),
+]
 Columns = Annotated[
     str | None,
-    typer.Option(help="Only link by these columns: age,sex,zip.", metavar="COLUMNS"),
+    typer.Option(help="Only attack by these columns: age,sex,zip.", metavar="COLUMNS"),
 ]
 Unit = Annotated[
     str | None,
@@ -71,6 +78,7 @@ def attack(
     log: Log = None,
     secret: Secret = None,
     known: Known = None,
+    members: Members = None,
     columns: Columns = None,
     unit: Unit = None,
     table: Table = None,
@@ -82,34 +90,76 @@ def attack(
 ) -> None:
     """Attack your own table, and see what its answers would give away.
 
-    Alone: which columns single people out. With --secret and --known: what a table of counts
-    adds about the people in it. With --log: which combinations of these questions single people
-    out; and with --secret, how much of that column is recovered from exact answers and from
-    private ones.
+    Alone: which columns single people out. With --secret: how much of that column sums over
+    random groups reveal, as noise grows; with --known, too: what a table of counts adds about
+    the people in it. With --log: which combinations of these questions single people out; and
+    with --secret, how much of that column is recovered from exact answers and from private
+    ones. With --members: whether averages, or a private copy, tell who is in the data.
 
     The results are exact facts about real people, unless the rows are made up. Nothing is
     charged, and the private answers are not shown.
     """
-    from deniable.audit import attack as attacks
-
     session_options.check_writable(page)
-    own: Any = attacks.made_up(source, table=table) if made_up else source
+    own: Any = _make_up(source, table) if made_up else source
     declared: dict[str, Any] = {"table": table} | ({} if unit is None else {"unit": unit})
     given: dict[str, Any] = {"secret": secret, "epsilon": parse_decimal(epsilon, "epsilon")}
-    finding: AttackFinding
-    if log:
+    listed = None if columns is None else _split(columns)
+    if members is not None:
+        _refuse_beside(members, log, secret, known)
+        finding: AttackFinding = _tell_members(own, members, listed, given["epsilon"], declared)
+    elif log:
         finding = _attack_log(own, log, {"fewer_than": fewer_than, **declared}, given)
-    elif secret is not None or known is not None:
-        if secret is None or known is None:
-            raise InvalidParameter("Give both: --secret, and what is --known; or a --log.")
-        finding = attacks.attribute_inference(own, known=_split(known), **given, **declared)
+    elif known is not None or secret is not None:
+        finding = _attack_secret(own, known, given, declared)
     else:
-        listed = None if columns is None else _split(columns)
-        finding = attacks.linkage(own, columns=listed, most_columns=most_columns, **declared)
+        finding = _link(own, columns=listed, most_columns=most_columns, **declared)
     print(finding)
     if page is not None:
         finding.save(page)
         print(f"The page is in {page}.")
+
+
+def _make_up(source: Path, table: str | None) -> Any:
+    from deniable.audit import attack as attacks
+
+    return attacks.made_up(source, table=table)
+
+
+def _link(own: Any, **options: Any) -> "AttackFinding":
+    from deniable.audit import attack as attacks
+
+    return attacks.linkage(own, **options)
+
+
+def _tell_members(
+    own: Any, members: str, columns: list[str] | None, epsilon: Any, declared: dict[str, Any]
+) -> "AttackFinding":
+    from deniable.audit import attack as attacks
+
+    if members == "copy":
+        return attacks.copy_membership(own, epsilon=epsilon, **declared)
+    table = declared["table"]
+    return attacks.membership(own, columns=columns, epsilon=epsilon, table=table)
+
+
+def _attack_secret(
+    own: Any, known: str | None, given: dict[str, Any], declared: dict[str, Any]
+) -> "AttackFinding":
+    from deniable.audit import attack as attacks
+
+    if given["secret"] is None:
+        raise InvalidParameter("Name the column that should be guessed, too: --secret.")
+    if known is None:
+        table = declared["table"]
+        return attacks.reconstruction(own, secret=given["secret"], table=table)
+    return attacks.attribute_inference(own, known=_split(known), **given, **declared)
+
+
+def _refuse_beside(members: str, *others: Any) -> None:
+    if members not in ("averages", "copy") or any(one is not None for one in others):
+        raise InvalidParameter(
+            "--members takes averages or copy, and no --log, --secret or --known beside it."
+        )
 
 
 def _attack_log(

@@ -1,10 +1,13 @@
 """Questions with one key more: the number of the row. So the engine's own statements say what
-each row adds. A question through which single rows cannot be followed is named with the reason.
+each row adds, also in joins with public tables and in unions, where a row may count many times.
+A question through which single rows cannot be followed is named with the reason.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from operator import ne
 
+from deniable.query.language.expressions import tables_in
 from deniable.query.language.parse import parse
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import (
@@ -15,11 +18,12 @@ from deniable.query.language.syntax_tree import (
     Relation,
     Selection,
     Star,
-    TableRef,
+    UnionAll,
 )
 from deniable.query.language.within_clause import split_within_clause
 
 ROW = "attacked row"  # the name of the further key
+UNIT = f"unit of {ROW}"  # and of the privacy unit, so that messages with either name are known
 _KEY = Named(ROW, ColumnRef(ROW))
 
 
@@ -51,29 +55,39 @@ def explain_refusal(
 
     >>> joined = parse("SELECT COUNT(*) FROM visits JOIN staff ON visits.id = staff.id")
     >>> explain_refusal(joined, "visits", ["visits"], ["staff"], "")
-    "it joins the private table 'staff': what a row adds depends on the rows of that table, too"
+    "it reads the private table 'staff', too: what a row adds depends on the rows of that table"
     """
-    source = question.table
-    named = [source] if isinstance(source, str) else list(_list_tables(source))
+    named = [name.lower() for name in _list_tables(question)]
     have, protected = {one.lower() for one in known}, {one.lower() for one in private}
     for name in named:
-        if name.lower() in protected:
+        if name in protected and own.lower() not in named:
+            return f"it is about the private table {name!r}: attack that table with `table`"
+        if name in protected:
             return (
-                f"it joins the private table {name!r}: what a row adds depends on the rows of "
-                "that table, too"
+                f"it reads the private table {name!r}, too: what a row adds depends on the "
+                "rows of that table"
             )
-        if name.lower() not in have:
+        if name not in have:
             return (
                 f"it reads the table {name!r}, which is not given. Attack a policy that "
                 "declares it"
             )
-    if [name.lower() for name in named].count(own.lower()) > 1:
+    if ROW not in why:
+        return why
+    if named.count(own.lower()) > 1 and not _groups(question.table):
         return f"it reads {own!r} twice, so that what a row adds depends on other rows, too"
-    if ROW in why or (not isinstance(source, str) and _groups(source)):
-        return (
-            "its sub-query groups the rows, so that single rows cannot be followed through it"
-        )
-    return why
+    return "its sub-query groups the rows, so that single rows cannot be followed through it"
+
+
+def _list_tables(question: Question) -> Iterator[str]:
+    """The names of all tables that a question reads, each as often as it does."""
+    if isinstance(question.table, str):
+        yield question.table
+    else:
+        yield from (table.name for table in tables_in(question.table))
+    parts = [one.expression for one in (*question.keys, *question.outputs)]
+    for part in parts if question.where is None else [*parts, question.where]:
+        yield from (table.name for table in tables_in(part))
 
 
 def _show_row(relation: Relation, table: str) -> Relation:
@@ -81,37 +95,35 @@ def _show_row(relation: Relation, table: str) -> Relation:
     if isinstance(relation, Join):
         left, right = _show_row(relation.left, table), _show_row(relation.right, table)
         return replace(relation, left=left, right=right)
-    if not isinstance(relation, Derived) or not isinstance(relation.query, Selection):
+    if not isinstance(relation, Derived):
         return relation
     query = relation.query
-    if table.lower() not in {name.lower() for name in _list_tables(query.source)}:
-        return relation
+    if isinstance(query, Selection):
+        return replace(relation, query=_select_row(query, table))
+    parts = tuple(_select_row(part, table) for part in query.parts)
+    followed = all(map(ne, parts, query.parts))  # else it unites private and public rows
+    return replace(relation, query=UnionAll(parts)) if followed else relation
+
+
+def _select_row(query: Selection, table: str) -> Selection:
+    if table.lower() not in [one.name.lower() for one in tables_in(query.source)]:
+        return query
     inner = replace(query, source=_show_row(query.source, table))
-    grouped = query.keys or query.distinct or query.by_all
-    if not grouped and not any(isinstance(one, Star) for one in query.outputs):
-        inner = replace(inner, outputs=(*query.outputs, _KEY))
-    return replace(relation, query=inner)
+    if _is_grouped(query) or any(isinstance(one, Star) for one in query.outputs):
+        return inner
+    return replace(inner, outputs=(*inner.outputs, _KEY))
 
 
-def _groups(relation: Relation) -> bool:
+def _groups(relation: str | Relation) -> bool:
     """Whether a sub-query in FROM groups its rows."""
     if isinstance(relation, Join):
         return _groups(relation.left) or _groups(relation.right)
-    if not isinstance(relation, Derived) or not isinstance(relation.query, Selection):
+    if not isinstance(relation, Derived):
         return False
     query = relation.query
-    return bool(query.keys or query.distinct or query.by_all) or _groups(query.source)
+    parts = (query,) if isinstance(query, Selection) else query.parts
+    return any(_is_grouped(part) or _groups(part.source) for part in parts)
 
 
-def _list_tables(relation: Relation) -> Iterator[str]:
-    """The names of all tables that a relation reads, each as often as it does."""
-    if isinstance(relation, TableRef):
-        yield relation.name
-    elif isinstance(relation, Join):
-        yield from _list_tables(relation.left)
-        yield from _list_tables(relation.right)
-    else:
-        query = relation.query
-        parts = (query,) if isinstance(query, Selection) else query.parts
-        for part in parts:
-            yield from _list_tables(part.source)
+def _is_grouped(query: Selection) -> bool:
+    return bool(query.keys or query.distinct or query.by_all)

@@ -16,6 +16,7 @@ from deniable.audit.attack.rows.published_numbers import (
     PublishedNumber,
 )
 from deniable.engines.handover.exact_groups import ExactGroups
+from deniable.errors import InvalidParameter
 from deniable.query.margins.linear_forms import LinearForm, RatioForm, features_of, form
 from deniable.query.plan.plan import Chosen, KeyColumn, Plan, walk
 
@@ -32,15 +33,27 @@ class SplitAnswer:
     lone: list[LoneParts] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)  # outputs, and why
 
+    @property
+    def size(self) -> int:
+        """How many numbers its vectors hold."""
+        sums = sum(len(vector) for vector, _ in self.sums.values())
+        return sums + sum(2 * len(one.above) for one in self.averages)
 
-def split_answer(place: int, plan: Plan, exact: ExactGroups, many: int) -> SplitAnswer:
-    """A vector for each output and each group of a question whose last key is the row."""
-    return _Splitting(place, plan, exact, many).split()
+
+def split_answer(
+    place: int, plan: Plan, exact: ExactGroups, many: int, room: int
+) -> SplitAnswer:
+    """A vector for each output and each group of a question whose last key is the row. Vectors
+    of more numbers than there is room for are refused before they are made."""
+    return _Splitting(place, plan, exact, many, room).split()
 
 
 class _Splitting:
-    def __init__(self, place: int, plan: Plan, exact: ExactGroups, many: int) -> None:
+    def __init__(
+        self, place: int, plan: Plan, exact: ExactGroups, many: int, room: int
+    ) -> None:
         self._place, self._plan, self._exact, self._many = place, plan, exact, many
+        self._room = room
         counted = {} if exact.units is None else {"units": exact.units}
         self._features: dict[str, Any] = counted | dict(exact.features)
         self._groups, self._rows = self._locate(exact.keys)
@@ -82,7 +95,9 @@ class _Splitting:
     def _add_sum(self, name: str, linear: LinearForm, times: str | None = None) -> None:
         scale = _scale(linear)
         for keys, vector in self._vectors(linear, scale):
-            self._found.sums[PublishedNumber(self._place, name, keys, times)] = vector, scale
+            plus = linear.constant
+            number = PublishedNumber(self._place, name, keys, times, plus=plus)
+            self._found.sums[number] = vector, scale
 
     def _add_average(self, name: str, ratio: RatioForm) -> None:
         above, below = _scale(ratio.above), _scale(ratio.below)
@@ -114,6 +129,12 @@ class _Splitting:
     def _vectors(
         self, linear: LinearForm, scale: Fraction
     ) -> Iterator[tuple[tuple[Any, ...], Integers]]:
+        self._room -= len(self._groups) * self._many
+        if self._room < 0:
+            raise InvalidParameter(
+                "These are too many questions, groups and rows for one attack: it would need "
+                "more than 2 GB. Attack a random part of the rows, or of the questions."
+            )
         added = _bounded(self._add(linear))
         for keys, chosen in self._groups.items():
             vector = np.zeros(self._many, dtype=np.int64)

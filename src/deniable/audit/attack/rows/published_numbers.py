@@ -9,19 +9,22 @@ from numpy.typing import NDArray
 
 Integers: TypeAlias = NDArray[np.int64]
 ITS_COUNT = "its count"
+MOST_NUMBERS = 1 << 28  # in the vectors of one attack: 2 GB
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedNumber:
     """One number of one answer: `question` is the place of its question in the list. With
     `times` it is a product of two: an average times its count, which is a sum. With `less` it
-    is an average as an equation: the values less the average add up to zero."""
+    is an average as an equation: the values less the average add up to zero. `plus` is what the
+    question adds to the sum of its rows."""
 
     question: int
     output: str
     keys: tuple[Any, ...]
     times: str | None = None
     less: bool = False
+    plus: Fraction = Fraction(0)
 
     def __str__(self) -> str:
         where = ", ".join(map(str, self.keys))

@@ -57,7 +57,8 @@ def answer_privately(
     epsilon: Number,
     delta: Number = DELTA,
 ) -> NDArray[np.float64]:
-    """A private answer for each number, all together at this epsilon; NaN: not released."""
+    """A private answer for each number, all together at this epsilon; NaN: not released. What
+    a question adds to the sum of its rows is taken off."""
     asked = sorted({number.question for number in numbers})
     share = positive(epsilon, "epsilon") / max(1, len(asked))
     slack = Fraction(delta_of(delta)) / max(1, len(asked))
@@ -74,7 +75,8 @@ def answer_privately(
 
     return np.array(
         [
-            look_up(n, n.output) * (1 if n.times is None else look_up(n, n.times))
+            (look_up(n, n.output) - float(n.plus))
+            * (1 if n.times is None else look_up(n, n.times))
             for n in numbers
         ],
         dtype=np.float64,

@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.audit.attack.rows.owned_sources import OwnedRows
-from deniable.audit.attack.rows.published_numbers import Contributions, PublishedNumber
+from deniable.audit.attack.rows.published_numbers import (
+    MOST_NUMBERS,
+    Contributions,
+    PublishedNumber,
+)
 from deniable.audit.attack.rows.row_contributions import contribute
 from deniable.errors import InvalidParameter
 
 MOST_VALUES = 12
-MOST_NUMBERS = 1 << 28
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -80,16 +83,11 @@ def contribute_by_value(
             f"A secret has 2 to {MOST_VALUES} different values. {secret!r} has {len(values)}. "
             "Make a column of few values of it, such as: above 50,000, or not."
         )
-    found = [contribute(owned, texts, {secret: value}) for value in values]
+    room = MOST_NUMBERS // len(values)
+    found = [contribute(owned, texts, {secret: value}, room=room) for value in values]
     listed = dict.fromkeys(number for one in found for number in one.numbers)
     numbers = tuple(n for n in listed if all(_holds(n, one) for one in found))
     scales = {n: s for one in found for n, s in zip(one.numbers, one.scales, strict=True)}
-    averages = max(len(one.averages) for one in found)
-    if len(values) * (len(numbers) + 2 * averages) * owned.rows.num_rows > MOST_NUMBERS:
-        raise InvalidParameter(
-            "These are too many questions and rows for one attack: it would need more than "
-            "2 GB. Attack a random part of the rows, or of the questions."
-        )
     at = {number: place for place, number in enumerate(numbers)}
     parts = np.zeros((len(values), len(numbers), owned.rows.num_rows), dtype=np.int64)
     for v, one in enumerate(found):
