@@ -43,7 +43,6 @@ POLICIES = {
     "town_replace": town.policy("replace"),
 }
 
-RANKED = {"ranked_first", "ranked_last_two"}  # engines sort texts and NULLs in other ways
 CHOOSING = {"join_public", "join_rows"}  # where the town's limits bite, each in its own way
 
 
@@ -335,7 +334,7 @@ def plans_of(texts, policy_):
 class EngineContract:
     """Inherit, and say how the engine is opened, and which golden cases it refuses."""
 
-    refused: ClassVar[set[str]] = RANKED
+    refused: ClassVar[set[str]] = set()
     refused_questions: ClassVar[set[str]] = set()
     refused_functions: ClassVar[set[str]] = set()
     has_lists: ClassVar[bool] = True
