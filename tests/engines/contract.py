@@ -153,7 +153,7 @@ QUESTIONS = [
     "SELECT FLOOR(real / 10) * 10 AS tens, COUNT(*) FROM odd GROUP BY FLOOR(real / 10) * 10",
 ]
 
-# Windows in the order of every odd value.
+# Windows in the order of every odd value, and the middle one.
 WINDOWS = [
     f"SELECT SUM(CLAMP(a, -9, 99)), SUM(b), SUM(c) FROM (SELECT LAG(whole, 2) OVER w AS a, "
     f"RANK() OVER w AS b, COUNT({by}) OVER w AS c FROM odd)".replace(
@@ -168,6 +168,8 @@ WINDOWS += [
     "FROM odd)",
     "SELECT a, COUNT(*) FROM (SELECT FIRST_VALUE(word) OVER (PARTITION BY id ORDER BY said) AS "
     "a, MAX(flag) OVER (PARTITION BY id ORDER BY real) AS b FROM odd) WHERE b GROUP BY a",
+    "SELECT SUM(a), SUM(b) FROM (SELECT id, MEDIAN(real) AS a, MEDIAN(whole) AS b FROM odd "
+    "GROUP BY id)",
 ]
 
 # Every aggregate, of one person's rows in a sub-query, and of a column of the table.

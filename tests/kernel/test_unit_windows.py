@@ -21,6 +21,9 @@ QUESTIONS = {
     "first": "SELECT SUM(f) AS a FROM (SELECT FIRST_VALUE(x) OVER (PARTITION BY unit ORDER BY "
     "y) AS f FROM data)",
 }
+QUESTIONS["median"] = (
+    "SELECT SUM(m) AS a FROM (SELECT unit, MEDIAN(x) AS m FROM data GROUP BY unit)"
+)
 RUNNING = "(PARTITION BY u ORDER BY d1 ASC)"
 FRAMED = "(PARTITION BY u ORDER BY d1 ASC, d0 ASC ROWS BETWEEN 1 PRECEDING AND 0 FOLLOWING)"
 LAGGED = "(PARTITION BY u ORDER BY d2 ASC, d0 ASC, d1 ASC)"
@@ -47,6 +50,13 @@ HOSTILE = {
     ),
     "a rank over all units": ("rank", "PARTITION BY u ORDER BY d2", "ORDER BY d2"),
     "a rank in the order of hashes": ("rank", "BY d2 ASC)", "BY HASH(d2, $salt))"),
+    "a median of integers": ("median", "MEDIAN(TRY_CAST(y0 AS DOUBLE))", "MEDIAN(y0)"),
+    "a median of values without a range": (
+        "median",
+        "MEDIAN(TRY_CAST(y0 AS DOUBLE))",
+        "MEDIAN(TRY_CAST(y0 AS DOUBLE) / TRY_CAST(y0 AS DOUBLE))",
+    ),
+    "a median of all units": ("median", "GROUP BY u, k0) AS source", "GROUP BY k0) AS source"),
     "a part of each group": ("rank", "RANK()", "NTILE(2)"),
 }
 

@@ -86,6 +86,7 @@ SELECT COUNT(*) AS n FROM (SELECT customer, ROW_NUMBER() OVER (PARTITION BY cust
 SELECT AVG(price) AS first_price FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY order_id) AS rn FROM orders) AS q WHERE rn = 1;
 WITH ranked AS (SELECT category, price, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY order_id DESC) AS rn FROM orders) SELECT category, COUNT(*) AS n, SUM(price) AS revenue FROM ranked WHERE rn <= 2 GROUP BY category ORDER BY category;
 SELECT channel, COUNT(*) AS n FROM (SELECT channel, ROW_NUMBER() OVER (PARTITION BY customer, channel ORDER BY order_id) AS rn FROM orders WHERE price > 20) AS q WHERE rn = 1 GROUP BY channel ORDER BY channel;
+SELECT AVG(middle) AS typical FROM (SELECT customer, MEDIAN(quantity) AS middle FROM orders GROUP BY customer);
 SELECT AVG(LEAST(GREATEST(d, -60), 60)) AS days FROM (SELECT DATE_DIFF('day', LAG(ordered) OVER (PARTITION BY customer ORDER BY order_id), ordered) AS d FROM orders);
 SELECT COUNT(*) AS n FROM (SELECT channel, LAG(channel) OVER (PARTITION BY customer ORDER BY order_id) AS before FROM orders) WHERE channel <> before;
 SELECT channel, after, COUNT(*) AS n FROM (SELECT channel, LEAD(channel) OVER (PARTITION BY customer ORDER BY order_id) AS after FROM orders) WHERE after IN ('web', 'shop', 'phone') GROUP BY ALL ORDER BY 1, 2;

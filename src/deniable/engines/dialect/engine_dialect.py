@@ -119,6 +119,7 @@ class Dialect:
     days_between: Callable[[str, str], str]  # from the second day to the first
     # As a wide integer, over the rows of a group, or of a window.
     sum_integers: Callable[[TypedSQL, str], TypedSQL]
+    median: str | None = None  # of doubles; the mean of the two in the middle
     extreme: Callable[[str, TypedSQL], str] = lambda name, value: f"{name}({value.sql})"
     # A hash of values, keyed with the engine's salt.
     keyed_hash: "Callable[[StatementState, list[TypedSQL]], TypedSQL]"

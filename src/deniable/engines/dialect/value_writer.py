@@ -253,6 +253,12 @@ def _extreme(to: ValueWriter, node: exp.Expr) -> TypedSQL:
     return TypedSQL(to.dialect.extreme(type(node).__name__.upper(), value), value.kind)
 
 
+def _median(to: ValueWriter, node: exp.Expr) -> TypedSQL:
+    if to.dialect.median is None:
+        raise to.unsupported(node)
+    return TypedSQL(to.dialect.median.format(to.write(node.this).sql), "double")
+
+
 _RANKS: dict[type[exp.Expr], str] = {
     exp.RowNumber: "ROW_NUMBER",
     exp.Rank: "RANK",
@@ -366,6 +372,7 @@ VALUES: Mapping[type[exp.Expr], WriteNode] = {
     exp.Sum: _sum,
     exp.Min: _extreme,
     exp.Max: _extreme,
+    exp.Median: _median,
     exp.Window: _window,
     exp.Anonymous: _look_up_or_hash,
     exp.Explode: _spread,

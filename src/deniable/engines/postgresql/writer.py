@@ -286,6 +286,7 @@ POSTGRESQL = Dialect(
     date_part=_date_part,
     days_between=_days_between,
     sum_integers=_sum_integers,
+    median="PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY {})",
     extreme=_extreme,
     keyed_hash=_keyed_hash,
     number_rows=_number_rows,

@@ -349,6 +349,7 @@ SPARK = Dialect(
     date_part=_date_part,
     days_between=_days_between,
     sum_integers=_sum_integers,
+    median="PERCENTILE({}, 0.5D)",
     keyed_hash=_keyed_hash,
     number_rows=_number_rows,
     in_keys=_in_keys,

@@ -42,7 +42,8 @@ from deniable.query.relations.views import (
 
 _MOST_STEPS = 1 << 40  # the widest range of a value that is added up
 _MOMENTS = {"avg", "var_samp", "var_pop", "stddev_samp", "stddev_pop"}
-_SUPPORTED = {"count", "count_units", "sum", "min", "max", *_MOMENTS}
+_MEDIAN = (Fraction(1, 2),)
+_SUPPORTED = {"count", "count_units", "sum", "min", "max", "quantile", *_MOMENTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class GroupedRows:
 
     def _argument(self, aggregate: Aggregate, argument: Expression) -> Sql:
         value = self.view.scope.sql(argument)
-        if aggregate.name != "sum" and aggregate.name not in _MOMENTS:
+        if aggregate.name not in ("sum", "quantile", *_MOMENTS):
             return value
         low, high, step = whole_steps(argument, self.view.scope)
         if self.view.scope.value_range(argument).kind == "boolean":
@@ -122,6 +123,8 @@ class GroupedRows:
         step = double_literal(whole_steps(argument, self.view.scope)[2])
         if name == "sum":
             return exp.Mul(this=double(exp.Sum(this=wide(value))), expression=step)
+        if name == "quantile":  # half the sum of two whole steps is exact in every engine
+            return exp.Mul(this=exp.Median(this=double(value)), expression=step)
         return self._moment(name, value, step)
 
     def _moment(self, name: str, value: Sql, step: Sql) -> Sql:
@@ -247,10 +250,10 @@ def whole_steps(argument: Expression, scope: Scope) -> tuple[int, int, Fraction]
 
 def _aggregate_range(aggregate: Aggregate, view: RelationView) -> ValueRange:
     """The range of an aggregate over the rows of one group."""
-    if aggregate.name not in _SUPPORTED:
+    if aggregate.name not in _SUPPORTED or aggregate.levels not in ((), _MEDIAN):
         raise InvalidQuery(
             f"{aggregate} is not supported inside FROM. Use COUNT, COUNT(DISTINCT ...), SUM, "
-            "AVG, VARIANCE, STDDEV, MIN or MAX there."
+            "AVG, MEDIAN, VARIANCE, STDDEV, MIN or MAX there."
         )
     most = Fraction(view.scope.origin.max_rows_per_unit_per_group) if view.private else None
     step = Fraction(1)
@@ -269,6 +272,8 @@ def _aggregate_range(aggregate: Aggregate, view: RelationView) -> ValueRange:
         return ValueRange("number", min(ends), max(ends), step)
     if aggregate.name == "avg":
         return ValueRange("number", low * step, high * step)
+    if aggregate.name == "quantile":  # one of the values, or the mean of two
+        return ValueRange("number", low * step, high * step, step / 2)
     width = (high - low) * step
     return ValueRange(
         "number", Fraction(0), width if aggregate.name.startswith("stddev") else width**2

@@ -109,8 +109,8 @@ def _sorted(part: exp.Expr, read: Reader) -> Call:
 
 
 def _frame(node: exp.Window, name: str) -> list[int | None]:
-    """The ends of ROWS BETWEEN, as rows away from this one; None where there is no end. Without
-    a frame there are none: it holds all rows up to those that tie with this one."""
+    """The ends of ROWS BETWEEN, as rows away from this one; None where there is no end. The
+    list is empty without a frame: all rows count up to those that tie with this one."""
     spec = node.args.get("spec")
     if spec is None:
         if name == "last value":
