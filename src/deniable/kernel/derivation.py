@@ -16,6 +16,7 @@ from deniable.kernel.facts import Facts, folded
 from deniable.kernel.functions import cut, spread_places, substitute
 from deniable.kernel.reading import Node, bare, conditions, match, no_rule, only, require
 from deniable.kernel.relations import Relation, unite
+from deniable.kernel.unit_windows import window_value
 from deniable.kernel.values import Form, Limit, Names, Value, integer
 
 _SELECT = ("expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
@@ -156,7 +157,8 @@ class Derivation:
         keys and then each with the sum over rows that it is; window numbers; and the unit under
         any name."""
         outputs = sources.outputs(node, rows)
-        if any(isinstance(part.this, exp.RowNumber) for part in outputs.values()):
+        windows = [part for part in outputs.values() if isinstance(part, exp.Window)]
+        if any(not isinstance(window.this, exp.DenseRank) for window in windows):
             rows = rows.interchanged()
         scope = sources.scope_of(rows) if keys is None else _groups_of(rows, keys)
         named = [(rows.name(p), n) for n, p in outputs.items() if isinstance(p, exp.Column)]
@@ -230,29 +232,31 @@ def _filter(rows: Relation, condition: Node) -> Relation:
 
 
 def _window(node: exp.Window, rows: Relation) -> Value:
-    """ROW_NUMBER or DENSE_RANK over the rows of one unit.
+    """A window over the rows of one unit: ROW_NUMBER, DENSE_RANK or those of `unit_windows`.
 
-    Proof. The partition contains the unit, so a number depends on the unit's rows alone. It
+    Proof. The partition contains the unit, so a value depends on the unit's rows alone. It
     does not depend on the order in which the engine reads them: DENSE_RANK gives equal
     rows equal numbers, and ROW_NUMBER is used only where rows that tie are equal, or where
     no two rows of a unit can tie. Rows that are equal may still differ in the sign of a
     zero, so from here on their values are determined only up to that.
     """
-    parts = only(node, "this", "partition_by", "order", "over").args.get("partition_by") or []
+    parts = node.args.get("partition_by") or []
+    only(node, "this", "partition_by", "order", "spec", "over")
     by = frozenset(map(rows.name, parts))
     order, hashed = sources.order_of(node.args.get("order"), rows)
     apart = rows.owner is not None and by & rows.units and rows.known
     require(apart, "A window does not keep the rows of each known unit apart.")
     numbered = rows.numbered and (order | hashed) & rows.units
     require(not numbered, "A window is ordered by row numbers.")
-    number = integer(1, max(1, rows.rows), 64)
-    if isinstance(node.this, exp.DenseRank) and by <= rows.units:
+    number, plain = integer(1, max(1, rows.rows), 64), node.args.get("spec") is None
+    if isinstance(node.this, exp.DenseRank) and by <= rows.units and plain:
         return number._replace(rank=Limit("groups", order - rows.units))
-    if not isinstance(node.this, exp.RowNumber):
-        raise no_rule(node)
     ordered = by | order | rows.units
     once = [one.columns for one in rows.limits if (one.kind, one.most) == ("rows", 1)]
     total = ordered >= set(rows.columns) or any(columns <= ordered for columns in once)
+    if not isinstance(node.this, exp.RowNumber) or not plain:
+        require(not hashed, "A window is ordered by a hash.")
+        return window_value(node, _groups_of(rows, by), total=total)
     require(total, "The order of a window leaves ties between different rows.")
     return number._replace(rank=Limit("rows", by - rows.units))
 

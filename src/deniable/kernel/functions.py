@@ -163,6 +163,13 @@ def _extreme(node: Node, scope: RowScope) -> Value:
     return _rows_of(scope).value(only(node, "this").this).optional().interchanged()
 
 
+def _median(node: exp.Median, scope: RowScope) -> Value:
+    """MEDIAN of doubles in a range: between two of them, in whatever order the rows are."""
+    value = _rows_of(scope).value(only(node, "this").this)
+    require(value.kind == "double" and value.bounded, "MEDIAN of values without a range.")
+    return double(value.low, value.high, value)._replace(null=True).interchanged()
+
+
 def _count(node: exp.Count, scope: RowScope) -> Value:
     """COUNT(*) adds 1 for a row, and so does COUNT(x) if x is never NULL; otherwise it
     adds 1 where x is not NULL. COUNT(DISTINCT x) is not a sum over rows."""
@@ -274,6 +281,7 @@ FUNCTIONS: Rules = {
     exp.Escape: _escape,
     **dict.fromkeys((exp.Extract, exp.TimestampTrunc, exp.DateDiff), _date_part),
     **dict.fromkeys((exp.Min, exp.Max), _extreme),
+    exp.Median: _median,
     exp.Count: _count,
     exp.Sum: _sum,
 }

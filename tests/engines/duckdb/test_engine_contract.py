@@ -1,7 +1,6 @@
 """DuckDB keeps the contract that other engines are held to by its own integers."""
 
 import contextlib
-from typing import ClassVar
 
 import duckdb
 import pytest
@@ -11,8 +10,6 @@ from tests.engines.contract import EngineContract
 
 
 class TestDuckDB(EngineContract):
-    refused: ClassVar[set[str]] = set()
-
     @pytest.fixture(autouse=True)
     def _folder(self, tmp_path):
         self.folder = tmp_path

@@ -123,7 +123,7 @@ class Tables(Folders, EngineContract):
 
 
 class TestSpark(Sampled, Tables):
-    """Compiled: some plans, or all at full size. Of the golden cases only ranks are refused.
+    """Compiled: some plans, or all at full size. No golden case is refused.
 
     A plan that is asked for once costs Spark its planning and its compilation, hardly its
     rows; the class below runs five times as many.

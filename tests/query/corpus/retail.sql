@@ -86,5 +86,19 @@ SELECT COUNT(*) AS n FROM (SELECT customer, ROW_NUMBER() OVER (PARTITION BY cust
 SELECT AVG(price) AS first_price FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY order_id) AS rn FROM orders) AS q WHERE rn = 1;
 WITH ranked AS (SELECT category, price, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY order_id DESC) AS rn FROM orders) SELECT category, COUNT(*) AS n, SUM(price) AS revenue FROM ranked WHERE rn <= 2 GROUP BY category ORDER BY category;
 SELECT channel, COUNT(*) AS n FROM (SELECT channel, ROW_NUMBER() OVER (PARTITION BY customer, channel ORDER BY order_id) AS rn FROM orders WHERE price > 20) AS q WHERE rn = 1 GROUP BY channel ORDER BY channel;
+SELECT AVG(middle) AS typical FROM (SELECT customer, MEDIAN(quantity) AS middle FROM orders GROUP BY customer);
+SELECT AVG(LEAST(GREATEST(d, -60), 60)) AS days FROM (SELECT DATE_DIFF('day', LAG(ordered) OVER (PARTITION BY customer ORDER BY order_id), ordered) AS d FROM orders);
+SELECT COUNT(*) AS n FROM (SELECT channel, LAG(channel) OVER (PARTITION BY customer ORDER BY order_id) AS before FROM orders) WHERE channel <> before;
+SELECT channel, after, COUNT(*) AS n FROM (SELECT channel, LEAD(channel) OVER (PARTITION BY customer ORDER BY order_id) AS after FROM orders) WHERE after IN ('web', 'shop', 'phone') GROUP BY ALL ORDER BY 1, 2;
+SELECT AVG(rise) AS rise FROM (SELECT price - LAG(price) OVER (PARTITION BY customer ORDER BY order_id) AS rise FROM orders);
+SELECT category, COUNT(*) AS n FROM (SELECT DISTINCT ON (customer) category FROM orders ORDER BY customer, order_id) GROUP BY category ORDER BY category;
+SELECT category, SUM(price) AS revenue FROM (SELECT * FROM orders QUALIFY ROW_NUMBER() OVER (PARTITION BY customer ORDER BY order_id) <= 2) GROUP BY category ORDER BY category;
+SELECT COUNT(*) AS n FROM (SELECT order_id, SUM(quantity) OVER (PARTITION BY customer ORDER BY order_id) AS so_far FROM orders) WHERE so_far > 6;
+SELECT AVG(moving) AS m FROM (SELECT AVG(quantity) OVER (PARTITION BY customer ORDER BY order_id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS moving FROM orders);
+SELECT category, AVG(most - price) AS below FROM (SELECT category, price, MAX(price) OVER (PARTITION BY customer) AS most FROM orders) GROUP BY category ORDER BY category;
+SELECT COUNT(*) AS n FROM (SELECT price, AVG(price) OVER (PARTITION BY customer) AS own FROM orders) WHERE price > own + 0.005;
+SELECT first, COUNT(*) AS n FROM (SELECT FIRST_VALUE(channel) OVER (PARTITION BY customer ORDER BY order_id) AS first FROM orders) GROUP BY first ORDER BY first;
+SELECT COUNT(*) AS n FROM (SELECT RANK() OVER (PARTITION BY customer ORDER BY quantity DESC) AS r, DENSE_RANK() OVER (PARTITION BY customer, channel ORDER BY quantity) AS d FROM orders) WHERE r = 1 AND d = 1;
+SELECT COUNT(*) AS n FROM (SELECT customer, COUNT(*) OVER (PARTITION BY customer, category) AS c FROM orders) WHERE c >= 2;
 -- refused: depends on other people's rows
 SELECT AVG(price) AS p FROM (SELECT price, ROW_NUMBER() OVER (PARTITION BY channel ORDER BY order_id) AS rn FROM orders) AS q WHERE rn = 1;

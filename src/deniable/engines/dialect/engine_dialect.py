@@ -117,7 +117,9 @@ class Dialect:
     position: Callable[[str, str], str]  # of a part in a text, counted from 1; 0 if it is not
     date_part: Callable[[str, str], str]  # by DuckDB's name for it, of a moment; an integer
     days_between: Callable[[str, str], str]  # from the second day to the first
-    sum_integers: Callable[[TypedSQL], TypedSQL]  # as a wide integer
+    # As a wide integer, over the rows of a group, or of a window.
+    sum_integers: Callable[[TypedSQL, str], TypedSQL]
+    median: str | None = None  # of doubles; the mean of the two in the middle
     extreme: Callable[[str, TypedSQL], str] = lambda name, value: f"{name}({value.sql})"
     # A hash of values, keyed with the engine's salt.
     keyed_hash: "Callable[[StatementState, list[TypedSQL]], TypedSQL]"
@@ -130,6 +132,7 @@ class Dialect:
     in_keys: "Callable[[StatementState, str, str], str]"
     # A list of values, the element of a list at a place from 1, and a row for each element.
     lists: tuple[str, str, str] | None = None
+    windows: bool = True  # whether it sorts texts and NULLs, and makes frames, as DuckDB does
     once: str = ""  # the keyword that makes a WITH run only once
     apart: str = ""  # what keeps a sub-query from being merged into its reader
     flat: bool = False  # whether all sub-queries stand in one WITH before the statement

@@ -241,11 +241,11 @@ def _count(to: ValueWriter, node: exp.Expr) -> TypedSQL:
     return TypedSQL(f"COUNT({word}{to.write(inner).sql})", "bigint")
 
 
-def _sum(to: ValueWriter, node: exp.Expr) -> TypedSQL:
+def _sum(to: ValueWriter, node: exp.Expr, over: str = "") -> TypedSQL:
     value = to.write(node.this)
     if value.kind not in INTEGERS:
         raise to.unsupported(node)  # a sum of doubles depends on the order of rows
-    return to.dialect.sum_integers(value)
+    return to.dialect.sum_integers(value, over)
 
 
 def _extreme(to: ValueWriter, node: exp.Expr) -> TypedSQL:
@@ -253,26 +253,61 @@ def _extreme(to: ValueWriter, node: exp.Expr) -> TypedSQL:
     return TypedSQL(to.dialect.extreme(type(node).__name__.upper(), value), value.kind)
 
 
+def _median(to: ValueWriter, node: exp.Expr) -> TypedSQL:
+    if to.dialect.median is None:
+        raise to.unsupported(node)
+    return TypedSQL(to.dialect.median.format(to.write(node.this).sql), "double")
+
+
+_RANKS: dict[type[exp.Expr], str] = {
+    exp.RowNumber: "ROW_NUMBER",
+    exp.Rank: "RANK",
+    exp.DenseRank: "DENSE_RANK",
+}
+_OTHER_ROWS: dict[type[exp.Expr], str] = {
+    exp.Lag: "LAG",
+    exp.Lead: "LEAD",
+    exp.FirstValue: "FIRST_VALUE",
+    exp.LastValue: "LAST_VALUE",
+}
+
+
 def _window(to: ValueWriter, node: exp.Expr) -> TypedSQL:
-    words = {exp.RowNumber: "ROW_NUMBER", exp.DenseRank: "DENSE_RANK"}
-    word = words.get(type(node.this))
     # Row numbers over a whole table may change each time that it is read.
-    if word is None or node.args.get("spec") or not node.args.get("partition_by"):
+    if not node.args.get("partition_by"):
         raise to.unsupported(node)
     partition = ", ".join(to.write(key).sql for key in node.args["partition_by"])
-    order = node.args.get("order")
+    order, spec = node.args.get("order"), node.args.get("spec")
     sorted_ = f" ORDER BY {write_list(to, order)}" if order else ""
-    return TypedSQL(f"{word}() OVER (PARTITION BY {partition}{sorted_})", "bigint")
+    frame = f" {spec.sql('duckdb')}" if spec else ""
+    over = f" OVER (PARTITION BY {partition}{sorted_}{frame})"
+    function = node.this
+    if type(function) in _RANKS and not frame:
+        return TypedSQL(f"{_RANKS[type(function)]}(){over}", "bigint")
+    if not to.dialect.windows:
+        raise to.unsupported(function)
+    if isinstance(function, exp.Sum):
+        return _sum(to, function, over)
+    if isinstance(function, exp.Count | exp.Min | exp.Max):
+        value = to.write(function)
+        return TypedSQL(f"{value.sql}{over}", value.kind)
+    if type(function) not in _OTHER_ROWS:
+        raise to.unsupported(function)
+    value, away = to.write(function.this), function.args.get("offset")
+    further = f", {away.this}" if isinstance(away, exp.Literal) else ""
+    return TypedSQL(f"{_OTHER_ROWS[type(function)]}({value.sql}{further}){over}", value.kind)
 
 
 def write_list(to: ValueWriter, node: exp.Expr) -> str:
     parts = []
     for item in node.expressions:
         ordered = isinstance(item, exp.Ordered)
-        if ordered and item.args.get("nulls_first") is not None:
-            raise to.unsupported(item)  # engines differ in the order of texts and NULLs
+        last = " NULLS LAST" if ordered and item.args.get("nulls_first") is not None else ""
+        if last and not to.dialect.windows:
+            raise to.unsupported(item)  # it sorts texts and NULLs in another way
         value = to.write(item.this if ordered else item)
-        parts.append(value.sql + (" DESC" if ordered and item.args.get("desc") else ""))
+        down = " DESC" if ordered and item.args.get("desc") else ""
+        parts.append(f"{value.sql}{down}{last}")
     return ", ".join(parts)
 
 
@@ -337,6 +372,7 @@ VALUES: Mapping[type[exp.Expr], WriteNode] = {
     exp.Sum: _sum,
     exp.Min: _extreme,
     exp.Max: _extreme,
+    exp.Median: _median,
     exp.Window: _window,
     exp.Anonymous: _look_up_or_hash,
     exp.Explode: _spread,

@@ -135,9 +135,10 @@ def _divide_wide(to: ValueWriter, left: TypedSQL, right: TypedSQL) -> TypedSQL:
     return TypedSQL(_call("wide_divide", left, right), "wide")
 
 
-def _sum_integers(value: TypedSQL) -> TypedSQL:
+def _sum_integers(value: TypedSQL, over: str) -> TypedSQL:
     """SQLite's own SUM of 64 bits may overflow. Sums of 16 bits do not, below 2^47 rows;
     the first one carries the sign."""
+    assert not over  # `windows` is false
     if value.kind == "wide":
         return TypedSQL(_call("sum", value), "wide")
     sums = [f"SUM({value.sql} >> 48)"]
@@ -339,6 +340,7 @@ SQLITE = Dialect(
     date_part=_date_part,
     days_between=_days_between,
     sum_integers=_sum_integers,
+    windows=False,
     keyed_hash=_keyed_hash,
     number_rows=_number_rows,
     in_keys=_in_keys,

@@ -177,9 +177,9 @@ def _divide_wide(to: ValueWriter, left: TypedSQL, right: TypedSQL) -> TypedSQL:
     return TypedSQL(f"DIV({over}, NULLIF({by}, 0))", "wide")
 
 
-def _sum_integers(value: TypedSQL) -> TypedSQL:
-    narrow = value.kind != "wide"
-    return TypedSQL(f"SUM(({value.sql})::bigint)" if narrow else f"SUM({value.sql})", "wide")
+def _sum_integers(value: TypedSQL, over: str) -> TypedSQL:
+    added = f"({value.sql})::bigint" if value.kind != "wide" else value.sql
+    return TypedSQL(f"SUM({added}){over}", "wide")
 
 
 def _extreme(name: str, value: TypedSQL) -> str:
@@ -286,6 +286,7 @@ POSTGRESQL = Dialect(
     date_part=_date_part,
     days_between=_days_between,
     sum_integers=_sum_integers,
+    median="PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY {})",
     extreme=_extreme,
     keyed_hash=_keyed_hash,
     number_rows=_number_rows,

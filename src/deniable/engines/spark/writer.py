@@ -136,10 +136,10 @@ def _write_wide_quotient(to: ValueWriter, left: TypedSQL, right: TypedSQL) -> Ty
     return TypedSQL(to.bind([over], lambda number: _divide_wide(number, by, right.sql)), "wide")
 
 
-def _sum_integers(value: TypedSQL) -> TypedSQL:
+def _sum_integers(value: TypedSQL, over: str) -> TypedSQL:
     if value.kind == "wide":
-        return TypedSQL(f"SUM({value.sql})", "wide")
-    return TypedSQL(f"({' + '.join(_partial_sums(value))})", "wide")
+        return TypedSQL(f"SUM({value.sql}){over}", "wide")
+    return TypedSQL(f"({' + '.join(_partial_sums(value, over))})", "wide")
 
 
 def _keyed_hash(state: StatementState, values: list[TypedSQL]) -> TypedSQL:
@@ -310,14 +310,14 @@ def _divide_towards_zero(over: str, by: str) -> str:
     return f"CAST(({over} - {over} % {by}) / {by} AS {_WIDE})"
 
 
-def _partial_sums(value: TypedSQL) -> list[str]:
+def _partial_sums(value: TypedSQL, over: str) -> list[str]:
     """The sum of a narrow integer, 16 bits at a time; the first part carries the sign."""
     shifts, whole = _SHIFTS[value.kind], f"CAST({value.sql} AS BIGINT)"
     sums = []
     for shift in shifts:
         part = f"SHIFTRIGHT({whole}, {shift})" if shift else whole
         part = part if shift == shifts[0] else f"({part} & 65535L)"
-        part_sum = f"CAST(SUM({part}) AS {_WIDE})"
+        part_sum = f"CAST(SUM({part}){over} AS {_WIDE})"
         sums.append(f"{part_sum} * {2**shift}" if shift else part_sum)
     return sums
 
@@ -349,6 +349,7 @@ SPARK = Dialect(
     date_part=_date_part,
     days_between=_days_between,
     sum_integers=_sum_integers,
+    median="PERCENTILE({}, 0.5D)",
     keyed_hash=_keyed_hash,
     number_rows=_number_rows,
     in_keys=_in_keys,

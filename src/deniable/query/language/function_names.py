@@ -36,7 +36,7 @@ _INSTEAD = {
     "squareroot": "Write SQRT(x).",
     "last_day": "Write DATE_TRUNC('month', d), the first day of the month.",
     "age": "Write DATE_DIFF('day', a, b), or 'year' instead of 'day'.",
-    "lag": "Write ROW_NUMBER() OVER (PARTITION BY the unit ORDER BY d) in a sub-query.",
+    "lag": "Write LAG(x) OVER (PARTITION BY the privacy unit ORDER BY d) in a sub-query.",
 }
 _WRITING_DATES = frozenset(["strftime", "to_char", "date_format"])
 

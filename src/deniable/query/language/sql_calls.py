@@ -48,7 +48,6 @@ _CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.SplitPart: ("split part", ("this", "delimiter", "part_index")),
     exp.NullSafeNEQ: ("is distinct", ("this", "expression")),
 }
-ROW_NUMBER = "row number"
 _BENIGN = {"safe", "typed", "date_part_boundary", "coalesce", "ignore_nulls", "big_int"}
 _TRIMS = {"": "trim", "BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 _GROWS = (exp.ConcatWs, exp.Pad, exp.Repeat, exp.Space)
@@ -136,32 +135,6 @@ def _refuse(node: exp.Expr) -> None:
             f"{text} is not supported here. Add it to a date, as in d + INTERVAL 2 DAY, or "
             "compare DATE_DIFF('day', a, b) with a number."
         )
-    if isinstance(node, exp.Window):
-        raise InvalidQuery(
-            f"{text} is not supported: a window function depends on other people's rows. Use a "
-            "sub-query with GROUP BY the privacy unit."
-        )
-
-
-def _row_number(node: exp.Expr, read: Reader) -> Call:
-    """ROW_NUMBER() OVER (PARTITION BY a ORDER BY b): a number among the rows of one unit."""
-    order = node.args.get("order")
-    plain = isinstance(node.this, exp.RowNumber) and order is not None
-    if not plain or not node.args.get("partition_by"):
-        _refuse(node)
-    assert order is not None
-    check_places(node, "this", "partition_by", "order", "over")
-    parts = []
-    for part in order.expressions:
-        check_places(part, "this", "desc", "nulls_first")
-        if part.args.get("nulls_first"):
-            raise InvalidQuery(
-                "NULLS FIRST is not supported in ROW_NUMBER. NULLs come last there."
-            )
-        name = "down" if part.args.get("desc") else "up"
-        parts.append(Call(name, (read(part.this),)))
-    divided = Call("partitioned", tuple(read(key) for key in node.args["partition_by"]))
-    return Call(ROW_NUMBER, (divided, Call("ordered", tuple(parts))))
 
 
 def _trim(node: exp.Expr, read: Reader) -> Call:
@@ -276,5 +249,4 @@ _SPECIAL: dict[type[exp.Expr], Callable[[exp.Expr, Reader], Call]] = {
     exp.Round: _round,
     exp.Concat: _concat,
     exp.DPipe: _join,
-    exp.Window: _row_number,
 }

@@ -11,6 +11,7 @@ from deniable.errors import InvalidQuery
 from deniable.query.language import sql_aggregates
 from deniable.query.language.function_names import AGGREGATES, FUNCTIONS, unknown_function
 from deniable.query.language.spellings.respell import respell
+from deniable.query.language.spellings.written_windows import read_window
 from deniable.query.language.sql_calls import (
     argument_of,
     check_places,
@@ -109,6 +110,8 @@ class ExpressionReader:
         comparison = read_comparison(node, self.read)
         if comparison is not None:
             return comparison
+        if isinstance(node, exp.Window):
+            return read_window(node, self.read)
         if kind in (exp.And, exp.Or):  # a long chain becomes one flat call, not a deep tree
             return Call(_BINARY[kind], tuple(self.read(operand) for operand in _chain(node)))
         if kind in _BINARY:

@@ -13,6 +13,7 @@ from deniable.query.language.expressions import (
     conjunction,
     conjuncts,
 )
+from deniable.query.language.spellings.written_windows import read_qualify
 from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_expressions import ExpressionReader
 from deniable.query.language.syntax_tree import (
@@ -51,22 +52,23 @@ def check_clauses(select: exp.Expr, *, outermost: bool) -> None:
                 "LIMIT inside FROM is not supported: which rows it keeps depends on other "
                 "people's rows. Use WHERE there, or LIMIT outside, on the private answer."
             )
-        if clause == "qualify":
+        if clause == "qualify" and outermost:
             raise InvalidQuery(
-                "QUALIFY is not supported: which rows it keeps depends on other people's rows. "
-                "Use a sub-query with GROUP BY the privacy unit, and HAVING."
+                "QUALIFY is not supported here. Put it into a sub-query: SELECT COUNT(*) FROM "
+                "(SELECT * FROM visits QUALIFY ROW_NUMBER() OVER (PARTITION BY patient ORDER "
+                "BY day) = 1)."
             )
-        if clause == "order" and not select.args.get("limit"):
+        if clause == "qualify" or (clause == "order" and not select.args.get("limit")):
             continue  # an order inside FROM has no effect
         raise InvalidQuery(
             f"{name} is not supported. Write [WITH ...] SELECT ... FROM tables [JOIN ... ON] "
             "[WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]."
         )
     distinct = select.args.get("distinct")
-    if distinct is not None and distinct.args.get("on"):
+    if outermost and distinct is not None and distinct.args.get("on"):
         raise InvalidQuery(
-            "DISTINCT ON is not supported: which row it keeps depends on other rows. Use GROUP "
-            "BY with MIN or MAX."
+            "DISTINCT ON would release rows. It is supported in sub-queries: SELECT AVG(cost) "
+            "FROM (SELECT DISTINCT ON (patient) cost FROM visits ORDER BY patient, day)."
         )
 
 
@@ -91,11 +93,13 @@ def read_selection(node: exp.Expr) -> Selection | UnionAll:
         where=where,
         keys=read_keys(node.args.get("group")),
         having=None if having is None else read_expression(having.this),
-        distinct=node.args.get("distinct") is not None,
+        distinct=node.args.get("distinct") is not None
+        and not node.args["distinct"].args.get("on"),
         by_all=groups_by_all(node.args.get("group")),
+        qualify=read_qualify(node, read_expression),
     )
     expressions = [part.expression for part in (*named, *selection.keys)]
-    check_sizes([*expressions, selection.where, selection.having])
+    check_sizes([*expressions, selection.where, selection.having, selection.qualify])
     return selection
 
 

@@ -53,12 +53,43 @@ def _case(arguments: Sequence[str]) -> str:
     return f"CASE {' '.join(branches)} END"
 
 
+def _window_text(arguments: Sequence[str]) -> str:
+    """A window as SQL, from its parts as SQL.
+
+    >>> _window_text(["LAG(day, 1)", "PARTITION BY patient", "ORDER BY day"])
+    'LAG(day, 1) OVER (PARTITION BY patient ORDER BY day)'
+    """
+    return f"{arguments[0]} OVER ({' '.join(part for part in arguments[1:] if part)})"
+
+
+def _frame_text(ends: Sequence[str]) -> str:
+    """A frame as SQL.
+
+    >>> _frame_text(["NULL", "-2"])
+    'ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING'
+    """
+    start, end = ends
+    words = [
+        "UNBOUNDED PRECEDING" if start == "NULL" else _end_text(start),
+        "UNBOUNDED FOLLOWING" if end == "NULL" else _end_text(end),
+    ]
+    return f"ROWS BETWEEN {' AND '.join(words)}"
+
+
+def _end_text(end: str) -> str:
+    away = int(end)
+    side = "PRECEDING" if away < 0 else "FOLLOWING"
+    return f"{abs(away)} {side}" if away else "CURRENT ROW"
+
+
 _SPECIAL: dict[str, Callable[[Sequence[str]], str]] = {
-    "row number": lambda a: f"ROW_NUMBER() OVER (PARTITION BY {a[0]} ORDER BY {a[1]})",
-    "partitioned": ", ".join,
-    "ordered": ", ".join,
+    "window": _window_text,
+    "partitioned": lambda a: f"PARTITION BY {', '.join(a)}",
+    "ordered": lambda a: f"ORDER BY {', '.join(a)}" if a else "",
+    "frame": _frame_text,
     "up": lambda a: a[0],
     "down": lambda a: f"{a[0]} DESC",
+    "count": lambda a: f"COUNT({a[0] if a else '*'})",
     "negative": lambda a: f"-({a[0]})" if a[0].startswith("-") else f"-{a[0]}",
     "not": lambda a: f"NOT ({a[0]})",
     "is null": lambda a: f"({a[0]} IS NULL)",

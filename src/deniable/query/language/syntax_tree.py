@@ -191,6 +191,7 @@ class Selection:
     having: "Expression | None" = None
     distinct: bool = False
     by_all: bool = False  # GROUP BY ALL: by every output that is not an aggregate
+    qualify: "Expression | None" = None  # about windows
 
     @property
     def parts(self) -> "tuple[Part, ...]":
@@ -200,8 +201,8 @@ class Selection:
             for named in (*self.outputs, *self.keys)
             if isinstance(named, Named)
         ]
-        conditions = [part for part in (self.where, self.having) if part is not None]
-        return (self.source, *expressions, *conditions)
+        conditions = (self.where, self.having, self.qualify)
+        return (self.source, *expressions, *(one for one in conditions if one is not None))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Groups inside FROM: of the rows of one unit, or of public rows; and numbers of a unit's rows.
+"""Groups inside FROM: of the rows of one unit, or of public rows.
 
 An aggregate over the rows of one unit depends only on that unit. So it may be any function of
 these rows whose value has bounds and does not depend on the order of rows. Sums and averages
@@ -7,7 +7,7 @@ between that many times the column's bounds. The outer statement clips to these 
 does for any column. They are not a claim about the rows.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -15,8 +15,7 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.policy import Column, Table
-from deniable.query.language.sql_calls import ROW_NUMBER
-from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Expression, Named
+from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression, Named
 from deniable.query.plan.grid_steps import coarsen_by_tens
 from deniable.query.relations.row_origin import hidden_name
 from deniable.query.relations.scope import Scope
@@ -41,10 +40,10 @@ from deniable.query.relations.views import (
     select_clean_columns,
 )
 
-_MOST_NUMBERED = 10**6  # higher numbers of rows are cut to this one
 _MOST_STEPS = 1 << 40  # the widest range of a value that is added up
 _MOMENTS = {"avg", "var_samp", "var_pop", "stddev_samp", "stddev_pop"}
-_SUPPORTED = {"count", "count_units", "sum", "min", "max", *_MOMENTS}
+_MEDIAN = (Fraction(1, 2),)
+_SUPPORTED = {"count", "count_units", "sum", "min", "max", "quantile", *_MOMENTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +101,9 @@ class GroupedRows:
 
     def _argument(self, aggregate: Aggregate, argument: Expression) -> Sql:
         value = self.view.scope.sql(argument)
-        if aggregate.name != "sum" and aggregate.name not in _MOMENTS:
+        if aggregate.name not in ("sum", "quantile", *_MOMENTS):
             return value
-        low, high, step = _steps(argument, self.view.scope)
+        low, high, step = whole_steps(argument, self.view.scope)
         if self.view.scope.value_range(argument).kind == "boolean":
             value = double(value)
         scaled = exp.Mul(this=exp.paren(value), expression=double_literal(1 / step))
@@ -121,9 +120,11 @@ class GroupedRows:
             return exp.Count(this=exp.Distinct(expressions=[value]))
         if name in ("min", "max"):
             return exp.Min(this=value) if name == "min" else exp.Max(this=value)
-        step = double_literal(_steps(argument, self.view.scope)[2])
+        step = double_literal(whole_steps(argument, self.view.scope)[2])
         if name == "sum":
             return exp.Mul(this=double(exp.Sum(this=wide(value))), expression=step)
+        if name == "quantile":  # half the sum of two whole steps is exact in every engine
+            return exp.Mul(this=exp.Median(this=double(value)), expression=step)
         return self._moment(name, value, step)
 
     def _moment(self, name: str, value: Sql, step: Sql) -> Sql:
@@ -169,7 +170,7 @@ def group_view(
     columns = {key.name: declare_column(key.name, key.expression, scope) for key in keys}
     for aggregate in aggregates:
         name = _name(aggregate, columns)
-        columns[name] = _declare_aggregate(name, aggregate, view)
+        columns[name] = declare_aggregate(name, aggregate, view)
     single = unit is not None and len({key.expression for key in keys}) == 1
     origin = replace(scope.origin, one_row_per_unit=single, keys=links)
     private = view.private
@@ -207,7 +208,7 @@ def narrow_to_groups(scope: Scope, keys: Iterable[Expression]) -> Scope:
     return scope
 
 
-def _declare_aggregate(name: str, aggregate: Aggregate, view: RelationView) -> Column:
+def declare_aggregate(name: str, aggregate: Aggregate, view: RelationView) -> Column:
     """The column of an aggregate. The least and the largest of a column's values are values of
     that column: they keep its declared keys."""
     argument = aggregate.argument
@@ -242,17 +243,17 @@ def _not_by_the_unit(view: RelationView) -> InvalidQuery:
     )
 
 
-def _steps(argument: Expression, scope: Scope) -> tuple[int, int, Fraction]:
+def whole_steps(argument: Expression, scope: Scope) -> tuple[int, int, Fraction]:
     """The argument's bounds in whole steps, and the step: coarse enough to be added up."""
     return coarsen_by_tens(*scope.grid(argument), most=_MOST_STEPS, widest=_MOST_STEPS)
 
 
 def _aggregate_range(aggregate: Aggregate, view: RelationView) -> ValueRange:
     """The range of an aggregate over the rows of one group."""
-    if aggregate.name not in _SUPPORTED:
+    if aggregate.name not in _SUPPORTED or aggregate.levels not in ((), _MEDIAN):
         raise InvalidQuery(
             f"{aggregate} is not supported inside FROM. Use COUNT, COUNT(DISTINCT ...), SUM, "
-            "AVG, VARIANCE, STDDEV, MIN or MAX there."
+            "AVG, MEDIAN, VARIANCE, STDDEV, MIN or MAX there."
         )
     most = Fraction(view.scope.origin.max_rows_per_unit_per_group) if view.private else None
     step = Fraction(1)
@@ -263,7 +264,7 @@ def _aggregate_range(aggregate: Aggregate, view: RelationView) -> ValueRange:
         return ValueRange("number", Fraction(0), most, step)
     if aggregate.name in ("min", "max"):
         return values
-    low, high, step = _steps(aggregate.argument, view.scope)
+    low, high, step = whole_steps(aggregate.argument, view.scope)
     if aggregate.name == "sum":
         if most is None:
             return ValueRange("number", step=step)
@@ -271,117 +272,9 @@ def _aggregate_range(aggregate: Aggregate, view: RelationView) -> ValueRange:
         return ValueRange("number", min(ends), max(ends), step)
     if aggregate.name == "avg":
         return ValueRange("number", low * step, high * step)
+    if aggregate.name == "quantile":  # one of the values, or the mean of two
+        return ValueRange("number", low * step, high * step, step / 2)
     width = (high - low) * step
     return ValueRange(
         "number", Fraction(0), width if aggregate.name.startswith("stddev") else width**2
     )
-
-
-@dataclass(frozen=True, slots=True)
-class RankedRows:
-    """The rows of a view, and the number of each row among the rows of its unit.
-
-    Rows that tie are put in order by all other columns that are used; rows that are equal in
-    all of them cannot be told apart. So a number depends on the unit's own rows alone, and not
-    on the order in which they are stored.
-    """
-
-    view: RelationView
-    # By the name of a number: the places of further partition keys, and of what rows are
-    # sorted by, each with whether it descends.
-    windows: Mapping[str, tuple[tuple[int, ...], tuple[tuple[int, bool], ...]]]
-    table: Table
-
-    def select(self, names: Sequence[str]) -> exp.Select:
-        """These columns, the numbers among them, and the unit."""
-        columns = list(self.table.columns)
-        asked = {name: self.windows[name] for name in names if name in self.windows}
-        places = {columns.index(name) for name in names if name not in asked}
-        for keys, order in asked.values():
-            places |= {*keys, *(place for place, _ in order)}
-        rows = subquery(self.view.select(sorted(places)), "ranked")
-        outputs = [column(f"d{columns.index(name)}") for name in names if name not in asked]
-        for name, (keys, order) in asked.items():
-            rest = [(place, False) for place in sorted(places - {at for at, _ in order})]
-            sorting = [
-                exp.Ordered(this=column(f"d{place}"), desc=down, nulls_first=False)
-                for place, down in (*order, *rest)
-            ]
-            window = exp.Window(
-                this=exp.RowNumber(),
-                partition_by=[column("u"), *(column(f"d{place}") for place in keys)],
-                order=exp.Order(expressions=sorting),
-                over="OVER",
-            )
-            outputs.append(named(window, f"d{columns.index(name)}"))
-        return rows.select(*outputs, column("u"), copy=False)
-
-
-def rank_rows(view: RelationView, outputs: Sequence[Named]) -> RelationView:
-    """The view of a sub-query that numbers the rows of each unit: ROW_NUMBER() OVER (PARTITION
-    BY unit ORDER BY ...). Other outputs are expressions over the scope of the view."""
-    scope, plain, numbers = view.scope, dict[str, Expression](), dict[str, Call]()
-    for output in outputs:
-        if isinstance(output.expression, Call) and output.expression.name == ROW_NUMBER:
-            numbers[output.name] = output.expression
-        else:
-            plain[output.name] = output.expression
-    windows = {name: _read_window(number, view, plain) for name, number in numbers.items()}
-    columns = {name: declare_column(name, part, scope) for name, part in plain.items()}
-    rank = ValueRange("number", Fraction(1), Fraction(_MOST_NUMBERED), Fraction(1))
-    columns |= {name: column_from_range(name, rank) for name in numbers}
-    unit = next((name for name, part in plain.items() if part == view.unit), None)
-    table = Table(
-        scope.table.name,
-        unit=unit or hidden_name("unit", columns),
-        neighbors=scope.table.neighbors,
-        max_groups_per_unit=scope.table.max_groups_per_unit,
-        max_rows_per_unit_per_group=scope.table.max_rows_per_unit_per_group,
-        row_ceiling=scope.table.row_ceiling,
-        expected_rows=scope.table.expected_rows,
-        columns=columns,
-    )
-    listed = tuple(ViewColumn(None, name, part) for name, part in plain.items())
-    source = RankedRows(replace(view, columns=listed), windows, table)
-    keys = tuple(
-        (name, link)
-        for name, part in plain.items()
-        for held, link in scope.origin.keys
-        if part == ColumnRef(held)
-    )
-    made = Scope(table, source, replace(scope.origin, keys=keys))
-    shown = (ViewColumn(None, one.name, ColumnRef(one.name)) for one in outputs)
-    return RelationView(made, tuple(shown))
-
-
-def _read_window(
-    number: Call, view: RelationView, plain: dict[str, Expression]
-) -> tuple[tuple[int, ...], tuple[tuple[int, bool], ...]]:
-    """The places of what a window is divided and sorted by. What is not selected is added to
-    `plain` under a name that nobody can write."""
-    divided, sorted_by = number.arguments
-    assert isinstance(divided, Call)
-    assert isinstance(sorted_by, Call)
-    keys = [view.resolve(part) for part in divided.arguments]
-    if view.unit is None or view.unit not in keys:
-        unit = view.scope.origin.unit or "unit"
-        raise InvalidQuery(
-            f"{number} depends on other people's rows, unless it numbers the rows of each "
-            f"{unit}: ROW_NUMBER() OVER (PARTITION BY {unit} ORDER BY ...)."
-        )
-
-    def place(expression: Expression) -> int:
-        view.scope.value_range(expression)
-        for at, known in enumerate(plain.values()):
-            if known == expression:
-                return at
-        plain[hidden_name(f"sorted {len(plain)}", plain)] = expression
-        return len(plain) - 1
-
-    further = tuple(place(key) for key in keys if key != view.unit)
-    order = tuple(
-        (place(view.resolve(part.arguments[0])), part.name == "down")
-        for part in sorted_by.arguments
-        if isinstance(part, Call)
-    )
-    return further, order

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from deniable.errors import InvalidQuery
 from deniable.exact.suggestions import declaration
-from deniable.query.language.sql_calls import ROW_NUMBER
+from deniable.query.language.spellings.written_windows import WINDOW
 from deniable.query.language.syntax_tree import Call, ColumnRef, Expression, Literal
 from deniable.query.relations.value_ranges import ValueRange
 
@@ -103,12 +103,12 @@ def not_in_rows(call: Call) -> str:
             f"calendar. Use {date} itself, or compare it with a constant: {date} + INTERVAL 1 "
             "DAY > DATE '2026-01-31'."
         )
-    if call.name == ROW_NUMBER:
+    if call.name == WINDOW:
         return (
             f"{call} is not supported here: a window function depends on other people's rows. "
-            "Select it alone in a sub-query, as in SELECT AVG(cost) FROM (SELECT cost, "
-            "ROW_NUMBER() OVER (PARTITION BY patient ORDER BY day) AS n FROM visits) WHERE n = "
-            "1, or use a sub-query with GROUP BY the privacy unit."
+            "Select it in a sub-query, as in SELECT AVG(cost) FROM (SELECT cost, ROW_NUMBER() "
+            "OVER (PARTITION BY patient ORDER BY day) AS n FROM visits) WHERE n = 1, or use a "
+            "sub-query with GROUP BY the privacy unit."
         )
     return (
         f"{call} is not supported in rows. docs/reference/sql.md lists the functions of rows."

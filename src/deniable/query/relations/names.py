@@ -56,6 +56,8 @@ def resolve_names(query: Asked, view: RelationView) -> Asked:
     if isinstance(query, Question):
         parts["outputs"] = _number_names(names.outputs)
         parts["order"] = tuple((names.in_order(by), down) for by, down in query.order)
+    elif query.qualify is not None:
+        parts["qualify"] = names.column_first(query.qualify)
     return replace(query, **parts)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,6 @@ from deniable.policy import Policy, Table
 from deniable.policy.unit_paths import path_tables
 from deniable.query.language.expressions import aggregates_in, check_sizes
 from deniable.query.language.question import Question
-from deniable.query.language.sql_calls import ROW_NUMBER
 from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
@@ -24,14 +23,14 @@ from deniable.query.language.syntax_tree import (
     TableRef,
     UnionAll,
 )
-from deniable.query.relations.grouping import group_view, narrow_to_groups, rank_rows
+from deniable.query.relations.grouping import group_view, narrow_to_groups
 from deniable.query.relations.joins import JoinedRows, join_views
 from deniable.query.relations.names import resolve_names
-from deniable.query.relations.row_numbers import NumberedRows
-from deniable.query.relations.row_origin import RowOrigin, hidden_name
+from deniable.query.relations.row_origin import NumberedRows, RowOrigin, hidden_name
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.subqueries import Rewrite, join_subqueries
 from deniable.query.relations.unions import unite_views
+from deniable.query.relations.unit_windows import has_window, window_view
 from deniable.query.relations.views import RelationView, ViewColumn
 
 _MOST_RELATIONS = 50  # tables and sub-queries of one question
@@ -150,7 +149,7 @@ class Resolver:
         query = resolve_names(query, view)
         named = [part for part in (*query.outputs, *query.keys) if isinstance(part, Named)]
         parts = [part.expression for part in named]
-        parts += [] if query.where is None else [query.where]
+        parts += [part for part in (query.where, query.qualify) if part is not None]
         view, rewrite = join_subqueries(self, view, parts)
         query = _rewrite_selection(query, rewrite)
         outputs = list(_resolve_outputs(view, query))
@@ -161,13 +160,13 @@ class Resolver:
         parts += [] if having is None else [having]
         aggregates = list(dict.fromkeys(a for part in parts for a in aggregates_in(part)))
         keys = [replace(key, expression=view.resolve(key.expression)) for key in query.keys]
-        if any(_is_row_number(output.expression) for output in outputs):
+        if query.qualify is not None or any(has_window(one.expression) for one in outputs):
             if keys or aggregates or not view.private:
                 raise InvalidQuery(
-                    "ROW_NUMBER is supported over private rows that are not grouped. Group "
+                    "Windows are supported over private rows that are not grouped. Group "
                     "them in a sub-query of their own."
                 )
-            return rank_rows(view, outputs)
+            return window_view(view, outputs, query.qualify)
         if not (keys or aggregates):
             columns = (ViewColumn(None, output.name, output.expression) for output in outputs)
             return replace(view, columns=tuple(columns))
@@ -209,10 +208,6 @@ def resolve_question(question: Question, policy: Policy) -> tuple[Question, Scop
         having=None if question.having is None else resolve(question.having),
         order=tuple((resolve(by), down) for by, down in question.order),
     ), narrow_to_groups(view.scope, [key.expression for key in keys])
-
-
-def _is_row_number(expression: Expression) -> bool:
-    return isinstance(expression, Call) and expression.name == ROW_NUMBER
 
 
 def _rename_columns(view: RelationView, names: tuple[str, ...]) -> RelationView:
@@ -291,6 +286,7 @@ def _rewrite_selection(query: Selection, rewrite: Rewrite) -> Selection:
         keys=tuple(map(rewrite_named, query.keys)),
         where=None if query.where is None else rewrite(query.where),
         having=None if query.having is None else rewrite(query.having),
+        qualify=None if query.qualify is None else rewrite(query.qualify),
     )
 
 
@@ -303,8 +299,8 @@ def _resolve_outputs(view: RelationView, query: Selection) -> Iterator[Named]:
             number += 1
             name = f"{output.name}_{number}"
         seen.add(name.lower())
-        number = _is_row_number(output.expression)  # `rank_rows` resolves its parts
-        yield Named(name, output.expression if number else view.resolve(output.expression))
+        window = has_window(output.expression)  # `window_view` resolves its parts
+        yield Named(name, output.expression if window else view.resolve(output.expression))
 
 
 def _resolve_groups(

@@ -1,4 +1,4 @@
-"""ROW_NUMBER inside FROM: it depends on the rows of one unit, and not on their order."""
+"""Windows inside FROM: they depend on the rows of one unit, and not on their order."""
 
 import contextlib
 
@@ -16,6 +16,7 @@ from tests.engines.neighbors import SALT, excess, run
 
 SCHEMA = {"id": "BIGINT", "ward": "VARCHAR", "cost": "DOUBLE", "day": "BIGINT"}
 NUMBER = "ROW_NUMBER() OVER (PARTITION BY id{} ORDER BY {}) AS n FROM data"
+OVER = "OVER (PARTITION BY id ORDER BY day)"
 QUESTIONS = [
     f"SELECT COUNT(*), SUM(cost) FROM (SELECT cost, {NUMBER.format('', 'day')}) WHERE n = 1",
     f"SELECT ward, SUM(cost) FROM (SELECT *, {NUMBER.format('', 'cost DESC')}) WHERE n <= 2 "
@@ -25,6 +26,22 @@ QUESTIONS = [
     f"SELECT SUM(n) FROM (SELECT CLAMP(n, 0, 9) AS n FROM (SELECT {NUMBER.format('', 'day')}))",
     f"SELECT COUNT(DISTINCT id) FROM (SELECT id, ward, {NUMBER.format('', 'ward, cost')}) "
     "WHERE n = 1 AND ward = 'A'",
+    f"SELECT ward, SUM(more), COUNT(*) FROM (SELECT ward, cost - LAG(cost) {OVER} AS more FROM "
+    "data) GROUP BY ward",
+    f"SELECT SUM(a), SUM(b) FROM (SELECT LEAD(cost, 2) {OVER} AS a, FIRST_VALUE(cost) OVER "
+    "(PARTITION BY id ORDER BY ward DESC) AS b FROM data WHERE cost < 40)",
+    "SELECT SUM(a), SUM(b), SUM(c) FROM (SELECT SUM(cost) OVER (PARTITION BY id ORDER BY day) "
+    "AS a, AVG(cost) OVER (PARTITION BY id, ward) AS b, COUNT(cost) OVER (PARTITION BY id "
+    "ORDER BY ward DESC) AS c FROM data)",
+    "SELECT SUM(a), SUM(b) FROM (SELECT SUM(cost) OVER (PARTITION BY id ORDER BY day ROWS "
+    "BETWEEN 1 PRECEDING AND CURRENT ROW) AS a, LAST_VALUE(cost) OVER (PARTITION BY id ORDER "
+    "BY day ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS b FROM data)",
+    "SELECT ward, SUM(m) FROM (SELECT id, ward, MEDIAN(cost) AS m FROM data GROUP BY id, ward) "
+    "GROUP BY ward",
+    "SELECT COUNT(*) FROM (SELECT ward FROM data QUALIFY RANK() OVER (PARTITION BY id ORDER BY "
+    "day) = DENSE_RANK() OVER (PARTITION BY id, ward ORDER BY cost)) WHERE ward = 'A'",
+    "SELECT ward, SUM(cost) FROM (SELECT DISTINCT ON (id) ward, MAX(cost) OVER (PARTITION BY "
+    "id) AS cost FROM data ORDER BY id, day) GROUP BY ward",
 ]
 
 
@@ -91,6 +108,8 @@ def test_one_unit_moves_no_integer_further_than_declared_in_any_order(neighbors,
     [
         ("SELECT COUNT(*) FROM (SELECT {}) WHERE n = 1", "PARTITION BY id ORDER BY"),
         ("SELECT COUNT(*) FROM (SELECT ward, COUNT(*), {} GROUP BY ward)", "not grouped"),
+        ("SELECT COUNT(*) FROM (SELECT n + 1 FROM (SELECT {}))", "PARTITION BY id ORDER BY"),
+        ("SELECT COUNT(*) FROM (SELECT *, {} QUALIFY n = 1)", "PARTITION BY id ORDER BY"),
     ],
 )
 def test_rows_of_several_units_are_not_numbered(sql, words):
@@ -99,8 +118,45 @@ def test_rows_of_several_units_are_not_numbered(sql, words):
         plan(parse(text), policy(), epsilon=1)
 
 
-def test_null_first_is_refused():
-    with pytest.raises(dp.InvalidQuery, match="NULLs come last"):
-        parse(
-            f"SELECT COUNT(*) FROM (SELECT {NUMBER.format('', 'day NULLS FIRST')}) WHERE n = 1"
-        )
+@pytest.mark.parametrize(
+    ("window", "words"),
+    [
+        ("ROW_NUMBER() OVER (PARTITION BY id ORDER BY day NULLS FIRST)", "NULLs come last"),
+        ("ROW_NUMBER() OVER (PARTITION BY id)", "in which order"),
+        ("LAG(cost) OVER (ORDER BY day)", "Without PARTITION BY the privacy unit"),
+        ("LAG(cost, 1, 0) OVER (PARTITION BY id ORDER BY day)", "COALESCE"),
+        ("LAG(cost, day) OVER (PARTITION BY id ORDER BY day)", "by constants from 0 to 1,000"),
+        ("LAG(id) OVER (PARTITION BY id ORDER BY day)", "the privacy unit. Use the column"),
+        ("LAST_VALUE(cost) OVER (PARTITION BY id ORDER BY day)", "FIRST_VALUE"),
+        ("NTILE(2) OVER (PARTITION BY id ORDER BY day)", "The functions of windows here are"),
+        ("COUNT(DISTINCT cost) OVER (PARTITION BY id)", "no other word"),
+        ("RANK() OVER (PARTITION BY id ORDER BY day ROWS 1 PRECEDING)", "A frame belongs to"),
+        ("SUM(cost) OVER (PARTITION BY id ROWS 1 PRECEDING)", "needs an order"),
+        ("SUM(cost) OVER (PARTITION BY id ORDER BY day RANGE 1 PRECEDING)", "ROWS BETWEEN"),
+        (
+            "SUM(cost) OVER (PARTITION BY id ORDER BY day ROWS BETWEEN 1 FOLLOWING AND 1 "
+            "PRECEDING)",
+            "ends before it begins",
+        ),
+        ("MEDIAN(cost) OVER (PARTITION BY id)", "The functions of windows here are"),
+    ],
+)
+def test_other_windows_are_refused_in_words(window, words):
+    with pytest.raises(dp.InvalidQuery, match=words):
+        plan(parse(f"SELECT SUM(x) FROM (SELECT {window} AS x FROM data)"), policy(), epsilon=1)
+
+
+@pytest.mark.parametrize(
+    ("inner", "words"),
+    [
+        ("SELECT DISTINCT ON (id) cost FROM data", "needs ORDER BY"),
+        ("SELECT DISTINCT ON (ward) cost FROM data ORDER BY day", "PARTITION BY id"),
+        (
+            "SELECT cost FROM data QUALIFY cost > 1 AND RANK() OVER (ORDER BY cost) = 1",
+            "Without",
+        ),
+    ],
+)
+def test_which_rows_are_kept_depends_on_one_unit(inner, words):
+    with pytest.raises(dp.InvalidQuery, match=words):
+        plan(parse(f"SELECT COUNT(*) FROM ({inner})"), policy(), epsilon=1)

@@ -1,0 +1,3 @@
+-- policy: town
+-- python: QuestionBuilder("(SELECT FIRST_VALUE(ward) OVER (PARTITION BY patient ORDER BY note) AS ward, LAST_VALUE(cost) OVER (PARTITION BY patient ORDER BY note DESC ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS cost, MAX(day) OVER (PARTITION BY patient) = day AS latest FROM visits) AS each").where("latest").group_by("ward").agg(n=count(), s=sum("cost"))
+SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM (SELECT FIRST_VALUE(ward) OVER (PARTITION BY patient ORDER BY note) AS ward, LAST_VALUE(cost) OVER (PARTITION BY patient ORDER BY note DESC ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS cost, MAX(day) OVER (PARTITION BY patient) = day AS latest FROM visits) AS each WHERE latest GROUP BY ward
