@@ -106,7 +106,7 @@ def _ask(price: int) -> tuple[str, ...]:
 
 
 def _run(*words: str, folder: str, cache: str, before: str = "") -> float:
-    start = f"import sys; {before}from deniable.app.cli import main; main(sys.argv[1:])"
+    start = f"import sys; {before}from deniable.app.cli import main; main()"
     return _processor_time(["-c", start, "sql", *words], folder, cache)
 
 

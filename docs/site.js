@@ -1,4 +1,4 @@
-// Names for parts of the theme that have none, or one that is not unique: people who listen to the
+// Names for parts of the theme that lack one, or whose name is not unique: people who listen to the
 // page instead of seeing it need them.
 document.querySelectorAll('[role="dialog"]:not([aria-label])').forEach((part) => part.setAttribute("aria-label", "Search"))
 const named = new Map()

@@ -33,7 +33,7 @@ ROOMS = [
 
 
 PHRASES = tomllib.loads((ROOT / "tools" / "phrases.toml").read_text(encoding="utf-8"))
-TEXTS = {".py", ".md", ".toml", ".ipynb", ""}
+TEXTS = {".py", ".md", ".toml", ".ipynb", ".js", ".html", ""}
 NOT_OURS = {"LICENSE", "tools/phrases.toml"}
 
 

@@ -4,7 +4,9 @@ import gc
 import subprocess
 import sys
 
-from deniable.app.cli.quick_start import collect_rarely
+import pytest
+
+from deniable.app.cli import main
 
 POLICY = """
 [budget]
@@ -82,8 +84,26 @@ print("loaded", "pandas" in sys.modules)
     assert run(code, tmp_path) == ["True"]
 
 
-def test_collection_is_as_before_after_a_command():
+def test_no_garbage_is_collected_in_a_command_of_its_own(tmp_path):
+    code = """
+import gc, sys
+collected = []
+gc.callbacks.append(lambda phase, found: collected.append(phase))
+from deniable.app.cli import main
+sys.argv[1:] = ["version"]
+before = len(collected)
+try:
+    main()
+except SystemExit:
+    print("loaded", len(collected) - before, gc.get_threshold()[0])
+"""
+    collections, allocations = run(code, tmp_path)
+    assert collections == "0"
+    assert int(allocations) > 200_000
+
+
+def test_collection_is_left_as_it_is_for_a_caller():
     before = gc.get_threshold()
-    with collect_rarely():
-        assert gc.get_threshold()[0] > before[0]
+    with pytest.raises(SystemExit):
+        main(["version"])
     assert gc.get_threshold() == before

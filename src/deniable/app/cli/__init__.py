@@ -144,10 +144,12 @@ def exit_status(problem: Exception) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command and exits: with status 0, or with one line of error and its status."""
+    if arguments is None:
+        collect_rarely()
     words = list(sys.argv[1:] if arguments is None else arguments)
     degrade_output()  # before anything is charged
     try:
-        with collect_rarely(), escape_output(), warnings.catch_warnings():
+        with escape_output(), warnings.catch_warnings():
             for kind in (AnswerWarning, KeyWarning, LedgerWarning):
                 warnings.simplefilter("always", kind)
             warnings.showwarning = show_warning  # type: ignore[assignment]

@@ -120,6 +120,11 @@ def _read_text(question: str | None, file: Path | None) -> str:
         )
     if file is None:
         assert question is not None
+        if question.endswith(".sql") and len(question.split()) == 1:
+            raise InvalidParameter(
+                f"{question} is the name of a file, not a question. Write --file {question} to "
+                "read the question from it."
+            )
         return sys.stdin.read() if question == "-" else question
     try:
         return file.read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 "use strict";
-/* The console's own script. Every page works without it, but for the live preview: linked fields,
+/* The console's own script. Every page works without it, except the live preview: linked fields,
    words that are offered while one types, and the check of a certificate in the browser. */
 
 const find = (selector, where = document) => where.querySelector(selector);

@@ -173,7 +173,7 @@ function isAsked(question) {
   return Array.isArray(given) ? !!given[question.ask_if.answer] : given === question.ask_if.answer;
 }
 
-// The true answer as the coins take it; undefined if there is none.
+// The true answer as the coins take it; undefined without an answer.
 function readAnswer(question) {
   const inputs = inputsOf(question);
   if (question.kind === "number") {

@@ -40,7 +40,7 @@ function power(base, exponent, modulus) {
   return result;
 }
 
-// 1 / value modulo n; undefined if there is none.
+// 1 / value modulo n; undefined if it does not exist.
 function inverse(value, n) {
   let [r, next] = [n, value % n], [s, then] = [0n, 1n];
   while (next) {

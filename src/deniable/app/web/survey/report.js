@@ -26,7 +26,7 @@ function writeReport(manifest, hash, reports) {
   return JSON.stringify({ v: 1, s: hash, a: answers });
 }
 
-// A text such as "-3/4" or "0.25" as a fraction of whole numbers; undefined if it is none.
+// A text such as "-3/4" or "0.25" as a fraction of whole numbers; undefined if it is not a number.
 function readFraction(text) {
   const found = /^\s*(-?)(\d*)(?:\/(\d+)|[.,](\d*))?\s*$/.exec(text);
   if (!found || !(found[2] || found[4])) return undefined;
