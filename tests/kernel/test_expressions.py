@@ -23,7 +23,7 @@ COLUMNS = {
     "m": Value("double", zeros=UNSURE),
 }
 RAW = scan(TableFacts("s", {"r": "text", "w": "date", "o": "other"}, public=True)).columns
-ROW = Relation({name: one.renamed(name) for name, one in COLUMNS.items()} | dict(RAW), None, 1)
+ROW = Relation(COLUMNS | dict(RAW), None, 1)
 STAMPS = "CAST('0001-01-02 00:00:00' AS TIMESTAMP) AND CAST('9999-12-30 23:59:59' AS TIMESTAMP)"
 DAY = f"CASE WHEN d BETWEEN {STAMPS} THEN d END"
 
@@ -222,3 +222,28 @@ def test_the_engine_means_what_the_rules_say():
             ("z", "b"),
         ]
         assert engine.sql(f"SELECT TYPEOF(SUM(x)) FROM {rows}").fetchall() == [("HUGEINT",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "zeros"),
+    [
+        ("m + CAST(0.0 AS DOUBLE)", 0),
+        ("CAST(i AS DOUBLE) + m", 0),
+        ("m + CAST(-0.0 AS DOUBLE)", UNSURE),
+        ("m + x", UNSURE),
+        ("m - CAST(0.0 AS DOUBLE)", UNSURE),
+        ("m * CAST(0.0 AS DOUBLE)", UNSURE),
+    ],
+)
+def test_a_sum_with_a_zero_has_no_sign_to_show(text, zeros):
+    """-0.0 is only the sum of -0.0 and -0.0; a difference and a product may be it, too."""
+    assert value_of(text).zeros == zeros
+
+
+def test_duckdb_adds_zeros_so():
+    zero, none = "CAST(0.0 AS DOUBLE)", "(-CAST(0.0 AS DOUBLE))"
+    sums = [f"{none} + {zero}", f"{zero} + {none}", f"{none} + {none}", f"{none} - {zero}"]
+    shown = ", ".join(f"CAST({one} AS TEXT)" for one in sums)
+    with duckdb.connect() as engine:
+        found = engine.execute(f"SELECT {shown}").fetchone()
+    assert found == ("0.0", "0.0", "-0.0", "-0.0")

@@ -8,7 +8,6 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from deniable.errors import PlanRefused
-from deniable.kernel.reading import bare
 from deniable.kernel.relations import Relation
 from deniable.kernel.sources import scope_of
 
@@ -34,7 +33,7 @@ def text(draw):
 
 def bracketed(node):
     """The same tree with brackets around every part."""
-    node = bare(node)
+    node = node.unnest()
     if isinstance(node, exp.In):
         return f"({bracketed(node.this)} IN ({', '.join(map(bracketed, node.expressions))}))"
     if isinstance(node, exp.Between):

@@ -1,9 +1,12 @@
 """Plans about a part of a table: every scan is restricted to the units of the part."""
 
+from dataclasses import replace
+
 import pytest
 
 from deniable.errors import PlanRefused
 from deniable.kernel.derivation import Derivation
+from deniable.kernel.facts import Facts
 from deniable.kernel.reading import read_statement
 from deniable.kernel.sources import PartRule
 from deniable.kernel.verdict import check_plan
@@ -90,3 +93,47 @@ def test_a_row_number_is_made_of_whole_numbers():
     assert check_plan(honest, facts_of(policy)).parts
     with pytest.raises(PlanRefused, match="row numbers"):
         check_plan(changed(honest, "* 2 + 0", "* 2 + '-1'"), facts_of(policy))
+
+
+@pytest.mark.parametrize(
+    ("side", "left_known", "right_known", "units", "known"),
+    [
+        ("", False, False, {"a\0u", "b\0u"}, True),
+        ("LEFT ", True, False, {"a\0u"}, True),
+        ("LEFT ", False, True, {"a\0u"}, False),
+        ("RIGHT ", False, True, {"b\0u"}, True),
+        ("RIGHT ", True, False, {"b\0u"}, False),
+        ("FULL ", True, True, set(), True),
+        ("FULL ", True, False, set(), False),
+        ("FULL ", False, True, set(), False),
+    ],
+)
+def test_which_units_of_a_join_are_known(side, left_known, right_known, units, known):
+    """Rows that stay without a partner have the unit of their own side, or none."""
+
+    def part(known):
+        condition = ' WHERE NOT "unit" IS NULL' if known else ""
+        return f'(SELECT "unit" AS u FROM "data"{condition})'
+
+    both = f"{part(left_known)} AS a {side}JOIN {part(right_known)} AS b"
+    node = read_statement(f"SELECT 1 AS one FROM {both} ON a.u = b.u")
+    joined = Derivation(FACTS).filtered(node, {})
+    assert (joined.units, joined.known) == (units, known)
+    assert (joined.either is None) == (side != "FULL ")
+
+
+def test_a_table_that_protects_by_another_relation_is_refused():
+    """All tables that a plan reads must have its relation between neighbours."""
+    made = made_for("private join")
+    assert check_plan(made, FACTS).parts
+    assert made.beside
+    for name in made.tables:
+        tables = [
+            replace(one, neighbors="replace") if one.name == name else one
+            for one in FACTS.tables
+        ]
+        with pytest.raises(PlanRefused, match="private as it says"):
+            check_plan(made, Facts(tuple(tables)))
+        fewer = replace(made, table="more" if name == "data" else "data", beside=())
+        with pytest.raises(PlanRefused, match="not charged"):
+            check_plan(fewer, Facts(tuple(tables)))

@@ -14,7 +14,7 @@ from deniable.kernel import sources
 from deniable.kernel.expressions import RowScope, refine
 from deniable.kernel.facts import Facts, folded
 from deniable.kernel.functions import cut, spread_places, substitute
-from deniable.kernel.reading import Node, bare, conditions, match, no_rule, only, require
+from deniable.kernel.reading import Node, conditions, match, no_rule, only, require
 from deniable.kernel.relations import Relation, unite
 from deniable.kernel.unit_windows import window_value
 from deniable.kernel.values import Form, Limit, Names, Value, integer
@@ -124,7 +124,7 @@ class Derivation:
         """The rows of FROM for which WHERE holds."""
         tables = self._with(node.args.get("with_"), tables)
         rows = self._source(node, tables)
-        sources.check_names(node)
+        sources.check_names(node, rows)
         for condition in conditions(node.args.get("where")):
             listed = condition.args.get("query") is not None
             rows = self.among(rows, condition, tables) if listed else _filter(rows, condition)
@@ -139,7 +139,7 @@ class Derivation:
         """
         if not isinstance(condition, exp.In):
             raise no_rule(condition)
-        name = rows.name(bare(only(condition, "this", "query").this))
+        name = rows.name(only(condition, "this", "query").this.unnest())
         other = self.relation(condition.args["query"], tables)
         (key, value), *more = other.columns.items()
         if other.owner is None:
@@ -180,7 +180,7 @@ class Derivation:
                 held = substitute(value, scope.sums)
                 value = value._replace(rank=None, form=None if held is None else Form(held))
             rank = value.rank and value.rank.renamed(images)
-            columns[name] = value._replace(rank=rank).renamed(name)
+            columns[name] = value._replace(rank=rank, polynomial=None)
         cast = any(isinstance(outputs[name], exp.TryCast) for name in units)
         # A cast may make a unit NULL in one of its columns.
         require(not cast or len(units) == 1, "A unit is cast, and also kept as it is.")

@@ -16,24 +16,25 @@ from typing import Any, NamedTuple
 from sqlglot import exp
 
 from deniable.kernel.polynomials import RowSum
-from deniable.kernel.reading import Node, bare, match, no_rule, only, operands, require
+from deniable.kernel.reading import Node, match, no_rule, only, operands, require
 from deniable.kernel.relations import Relation
 from deniable.kernel.values import BOOL, NULL, UNSURE, Value, as_double, double, hull, integer
 
-_BITS = {"INT": 32, "BIGINT": 64, "INT128": 128}
-_KINDS = {"DOUBLE": "double", "TEXT": "text", "BOOLEAN": "bool", "DATE": "date"}
-_KINDS |= {"TIMESTAMPNTZ": "time"}
-_MADE = {"DOUBLE": double(-inf, inf, NULL), "BOOLEAN": BOOL}
 _STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 NUMBERS = {"int", "double", "null"}
 _RAW = {"raw wide", "raw number", "raw text", "raw boolean", "text", "null"}
 _ANY = {*_RAW, "raw date", "int", "double", "bool"}
-# From which kinds a TRY_CAST to a type is total and gives the same result on every run.
-_TRY = {"DOUBLE": _ANY, "BOOLEAN": _ANY, "BIGINT": _ANY - {"bool"}, "INT": NUMBERS}
-_TRY |= {"TEXT": {*_RAW, "int", "double", "bool", "date"}}
-_TRY |= {
-    "TIMESTAMPNTZ": {*_RAW, "raw date", "time"},
-    "DATE": {*_RAW, "raw date", "time", "date"},
+# What a cast to a type makes, and from which kinds a TRY_CAST to it is total and gives the same
+# result on every run.
+_TYPES: Mapping[str, tuple[Value, set[str]]] = {
+    "INT": (Value("int", -(1 << 31), (1 << 31) - 1, 32), NUMBERS),
+    "BIGINT": (Value("int", -(1 << 63), (1 << 63) - 1, 64), _ANY - {"bool"}),
+    "INT128": (Value("int", bits=128), set()),
+    "DOUBLE": (double(-inf, inf, NULL), _ANY),
+    "BOOLEAN": (BOOL, _ANY),
+    "TEXT": (Value("text"), {*_RAW, "int", "double", "bool", "date"}),
+    "TIMESTAMPNTZ": (Value("time"), {*_RAW, "raw date", "time"}),
+    "DATE": (Value("date"), {*_RAW, "raw date", "time", "date"}),
 }
 _ZERO = Value("int", 0, 0, 8, null=False, polynomial=RowSum.constant(0))
 Rules = Mapping[type[Node], "Callable[..., Value]"]
@@ -51,14 +52,14 @@ class RowScope(NamedTuple):
     def value(self, node: Node) -> Value:
         """What is known about an expression. A row's number is not a value: it depends on
         other rows."""
-        node = bare(node)
+        node = node.unnest()
         if self.refined and node in self.refined:
             return self.refined[node]
         if isinstance(node, exp.Column):
             name = self.rows.name(node)
             counted = self.rows.numbered and name in self.rows.units
             require(not counted, "A row number is used as a value.")
-            return self.rows.columns[name]
+            return self.rows.columns[name].named(name)
         if type(node) not in self.rules:
             raise no_rule(node)
         return self.rules[type(node)](node, self)
@@ -118,7 +119,7 @@ def _negative(node: exp.Neg, scope: RowScope) -> Value:
 def _arithmetic(node: exp.Binary, scope: RowScope) -> Value:
     """a + b - c, from the left."""
     chain: list[Node] = [node]
-    while type(inner := bare(chain[-1].this)) in _APPLY:
+    while type(inner := chain[-1].this.unnest()) in _APPLY:
         chain.append(inner)
     result = scope.value(inner)
     for step in reversed(chain):
@@ -141,7 +142,9 @@ def _combined(kind: type[Node], a: Value, b: Value) -> Value:
     if a.bounded and b.bounded:
         corners = [apply(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
     if not a.kind == b.kind == "int":
-        return double(min(corners), max(corners), a, b)
+        result = double(min(corners), max(corners), a, b)
+        positive = kind is exp.Add and 0 in (a.zeros, b.zeros)  # a sum with 0.0 is never -0.0
+        return result._replace(zeros=0) if positive else result
     result = integer(min(corners), max(corners), max(a.bits, b.bits), a, b)
     known = a.polynomial is not None and b.polynomial is not None
     return result._replace(polynomial=apply(a.polynomial, b.polynomial) if known else None)
@@ -189,11 +192,12 @@ def _cast(node: exp.Cast, scope: RowScope) -> Value:
     if to == "DOUBLE" and value.kind in ("int", "decimal"):
         return as_double(value)
     if to == "TIMESTAMPNTZ":
-        moment = require(_moment(text_of(bare(node.this)) or ""), "A text is not a moment.")
+        moment = require(_moment(text_of(node.this.unnest()) or ""), "A text is not a moment.")
         return Value("time", moment, moment, null=False, different=1)
-    if to not in _BITS or value.kind not in ("int", "double") or not value.bounded:
+    made, _ = _TYPES.get(to, (NULL, ()))
+    if made.kind != "int" or value.kind not in ("int", "double") or not value.bounded:
         raise no_rule(node)
-    fitting = integer(floor(value.low), ceil(value.high), _BITS[to], value)
+    fitting = integer(floor(value.low), ceil(value.high), made.bits, value)
     same = value.polynomial if value.kind == "int" else None
     return fitting._replace(polynomial=same, different=value.different)
 
@@ -210,20 +214,18 @@ def _moment(text: str) -> int | None:
 def _try_cast(node: exp.TryCast, scope: RowScope) -> Value:
     """TRY_CAST is NULL where CAST would fail. To a text it may show the sign of a zero, so that
     must be determined; timestamps out of range make it fail, so they are refused."""
-    to = type_of(only(node, "this", "to", "safe"))
-    value = scope.value(node.this)
-    total = value.kind in _TRY.get(to, set()) and not (to == "TEXT" and value.zeros == UNSURE)
+    to, value = type_of(only(node, "this", "to", "safe")), scope.value(node.this)
+    made, kinds = _TYPES.get(to, (NULL, set[str]()))
+    total = value.kind in kinds and not (to == "TEXT" and value.zeros == UNSURE)
     require(total, f"TRY_CAST of {value.kind} to {to} has no rule, or is not determined.")
-    if to in _BITS:
-        edge = 1 << _BITS[to] - 1
-        low = -edge if value.low < -edge else floor(value.low)
-        high = edge - 1 if value.high > edge - 1 else ceil(value.high)
-        return Value("int", min(low, high), high, _BITS[to], different=value.different)
-    if value.kind == _KINDS[to]:
+    if made.kind == "int":
+        low, high = floor(max(value.low, made.low)), ceil(min(value.high, made.high))
+        made = made._replace(low=min(low, high), high=high)
+    elif value.kind == made.kind:
         return value
-    if to == "DOUBLE" and value.kind in ("int", "bool"):
-        return double(value.low, value.high, value)._replace(zeros=0, different=value.different)
-    return _MADE.get(to, Value(_KINDS[to]))._replace(different=value.different)
+    elif to == "DOUBLE" and value.kind in ("int", "bool"):
+        made = double(value.low, value.high, value)._replace(zeros=0)
+    return made._replace(different=value.different)
 
 
 def _case(node: exp.Case, scope: RowScope) -> Value:
@@ -254,7 +256,7 @@ def refine(scope: RowScope, test: Node, *, holds: bool = True) -> RowScope:
 
     A condition that is NULL does not hold; then x is NULL, and a range says nothing about NULL.
     """
-    test = bare(test)
+    test = test.unnest()
     if isinstance(test, exp.Not):  # it holds where its part is false; else that may be NULL
         return refine(scope, test.this, holds=False) if holds else scope
     if type(test) not in _TOLD[holds]:
@@ -267,7 +269,7 @@ def refine(scope: RowScope, test: Node, *, holds: bool = True) -> RowScope:
         listed = [scope.value(part).most for part in test.expressions]
         found = found.limited_to(None if None in listed else sum(filter(None, listed)))
     found = found._replace(null=found.null and not holds and not isinstance(test, exp.Is))
-    return scope._replace(refined={**scope.refined, bare(test.this): found})
+    return scope._replace(refined={**scope.refined, test.this.unnest(): found})
 
 
 def _compared(kind: type[Node], value: Value, other: Value, *, holds: bool) -> Value:

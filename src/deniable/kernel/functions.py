@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from deniable.kernel.expressions import NUMBERS, RowScope, Rules, check_kinds, text_of
 from deniable.kernel.polynomials import RowSum, Test, joint
-from deniable.kernel.reading import Node, bare, match, only, require
+from deniable.kernel.reading import Node, match, only, require
 from deniable.kernel.values import BOOL, UNSURE, Form, Value, double, hull, integer
 
 _FARTHEST_PLACE = 10**9  # in a text
@@ -61,9 +61,7 @@ def _power(node: exp.Pow, scope: RowScope) -> Value:
     """A negative power of a zero is an infinity with its sign, so its sign is determined."""
     base, power = values = scope.values(node, "this", "expression")
     check_kinds(values, NUMBERS)
-    added = match(node.this, "x + y").get("y")  # x + 0.0 is never -0.0
-    zero = base if added is None else scope.value(added)
-    known = base.zeros != UNSURE or power.low >= 0 or zero.low == zero.high == zero.zeros == 0
+    known = base.zeros != UNSURE or power.low >= 0
     require(known, "The base of a power may be 0 with either sign.")
     return double(-inf, inf, *values)
 
@@ -145,7 +143,7 @@ def _date_part(node: Node, scope: RowScope) -> Value:
     unit = node.this if isinstance(node, exp.Extract) else node.args.get("unit")
     known = isinstance(unit, exp.Var) and unit.name.upper() in _UNITS
     require(known, "A date function has no such unit.")
-    dates = [part for part in node.iter_expressions() if not isinstance(bare(part), exp.Var)]
+    dates = [part for part in node.iter_expressions() if not isinstance(part.unnest(), exp.Var)]
     for date in map(scope.value, dates):
         inside = _CALENDAR[0] <= date.low and date.high <= _CALENDAR[1]
         require(date.kind == "time" and inside, "A timestamp may be out of range.")
@@ -173,7 +171,7 @@ def _median(node: exp.Median, scope: RowScope) -> Value:
 def _count(node: exp.Count, scope: RowScope) -> Value:
     """COUNT(*) adds 1 for a row, and so does COUNT(x) if x is never NULL; otherwise it
     adds 1 where x is not NULL. COUNT(DISTINCT x) is not a sum over rows."""
-    rows, argument = _rows_of(scope), bare(only(node, "this", "big_int").this)
+    rows, argument = _rows_of(scope), only(node, "this", "big_int").this.unnest()
     result = integer(0, rows.rows.rows, 64)
     if isinstance(argument, exp.Distinct):
         rows.value(*only(argument, "expressions").expressions)
@@ -189,7 +187,7 @@ def _sum(node: exp.Sum, scope: RowScope) -> Value:
     cannot overflow. NULL is skipped; without any, all rows count, as in COUNT. Sums of
     doubles depend on the order, so none is allowed.
     """
-    rows, argument = _rows_of(scope), bare(only(node, "this").this)
+    rows, argument = _rows_of(scope), only(node, "this").this.unnest()
     value, most = rows.value(argument), rows.rows.rows
     whole = value.kind == "int" and value.bounded
     require(whole, "SUM of values that are not integers in a range.")
@@ -203,7 +201,7 @@ def _named(value: Value, form: RowSum, scope: RowScope) -> Value:
     """An aggregate as a variable of formulas."""
     name = f"\0{len(scope.sums)}"
     scope.sums[name] = form
-    return value.renamed(name)
+    return value.named(name)
 
 
 def _polynomial(argument: Node, rows: RowScope) -> RowSum:
@@ -267,7 +265,9 @@ def cut(node: Node, scope: RowScope) -> Value | None:
     if count != _ONE or rows is None or m.low < 1:
         return None
     reach = joint([rows]).times(m.low)
-    product = scope.value(bare(node.args["ifs"][0].args["true"]).this)  # which cannot overflow
+    product = scope.value(
+        node.args["ifs"][0].args["true"].unnest().this
+    )  # which cannot overflow
     bounded = integer(reach.low, reach.high, product.bits)
     return bounded._replace(null=True, form=Form(rows, m.low))
 

@@ -60,23 +60,10 @@ def only(node: AnyNode, *names: str) -> AnyNode:
     return node
 
 
-def bare(node: Node) -> Node:
-    """A node without the parentheses around it."""
-    while isinstance(node, exp.Paren):
-        node = only(node, "this").this
-    return node
-
-
 def operands(node: Node, kind: type[Node]) -> list[Node]:
-    """What a chain of AND, or of OR, joins: a flat list, without parentheses."""
-    found, left = list[Node](), [node]
-    while left:
-        part = bare(left.pop())
-        if isinstance(part, kind):
-            left += [only(part, "this", "expression").expression, part.this]
-        else:
-            found.append(part)
-    return found
+    """What a chain of AND, or of OR, joins."""
+    node = node.unnest()
+    return list(node.flatten()) if isinstance(node, kind) else [node]
 
 
 def conditions(clause: Node | None) -> list[Node]:
@@ -105,7 +92,7 @@ def _matches(node: object, pattern: object, found: dict[str, Node]) -> bool:
         return len(node) == len(pattern) and all(_matches(a, b, found) for a, b in pairs)
     if not isinstance(node, Node) or not isinstance(pattern, Node):
         return (node or None) == (pattern or None)
-    node, pattern = bare(node), bare(pattern)
+    node, pattern = node.unnest(), pattern.unnest()
     if isinstance(pattern, exp.Column):
         return found.setdefault(pattern.name, node) == node
     if type(node) is not type(pattern):

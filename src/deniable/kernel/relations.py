@@ -16,7 +16,6 @@ from sqlglot import exp
 from deniable.kernel.facts import MOST_ROWS, folded
 from deniable.kernel.reading import Node, no_rule, only, require
 from deniable.kernel.values import Limit, Names, Value, hull
-from deniable.privacy.neighbors import Neighbors
 
 # Names without quotes that no engine takes for a keyword or a function.
 _NO_KEYWORD = re.compile(r"[a-z]\d*b?(_[a-z0-9_]+)?|place|group_place|cell|units|key|one")
@@ -31,7 +30,6 @@ class Owner(NamedTuple):
 
     unit: str | None
     kind: str  # how units are compared: the declared kind of the unit's column
-    neighbors: Neighbors
     numbers: frozenset[tuple[str, int, int]] = frozenset()
 
     def united(self, other: "Owner") -> "Owner":
@@ -152,13 +150,12 @@ class Relation(NamedTuple):
         """The relation with its columns named by alias and name. Window numbers and sums lose
         their meaning, because a join repeats rows."""
         images = {name: f"{alias}\0{name}" for name in self.columns}
-        plain = {n: v._replace(rank=None, form=None) for n, v in self.columns.items()}
-        columns = {images[name]: value.renamed(images[name]) for name, value in plain.items()}
+        columns = {images[n]: v._replace(rank=None, form=None) for n, v in self.columns.items()}
         units = frozenset(images[name] for name in self.units)
         return self._replace(columns=columns, units=units, limits=self.carried(images))
 
 
-def join_units(left: Relation, right: Relation, side: str) -> tuple[Limit, ...]:
+def join_units(left: Relation, right: Relation, stay: tuple[bool, bool]) -> tuple[Limit, ...]:
     """Limits after a join on the unit.
 
     Proof. A row of a unit meets at most all rows of that unit on the other side. In an outer
@@ -166,12 +163,12 @@ def join_units(left: Relation, right: Relation, side: str) -> tuple[Limit, ...]:
     """
     rows = []
     for a, b in product(left.limits, right.limits):
-        both = max(1, a.most) * max(1, b.most) * (2 if side == "FULL" else 1)
+        both = max(1, a.most) * max(1, b.most) * (1 + all(stay))
         if a.kind == b.kind == "rows":
             rows.append(Limit("rows", a.columns | b.columns, both))
     groups = [limit for limit in (*left.limits, *right.limits) if limit.kind == "groups"]
     # NULL, where there is no partner, is one more value.
-    return (*rows, *(limit._replace(most=limit.most + (side != "")) for limit in groups))
+    return (*rows, *(limit._replace(most=limit.most + any(stay)) for limit in groups))
 
 
 def unite(parts: list[Relation]) -> Relation:
@@ -192,7 +189,6 @@ def unite(parts: list[Relation]) -> Relation:
         same = [[a.most for a in p.limits if (a.kind, a.columns) == like] for p in parts]
         if all(same):
             limits.append(limit._replace(most=sum(min(one) for one in same)))
-    hulls = {name: hull([part.columns[name] for part in parts]) for name in first.columns}
-    columns = {name: value.renamed(name) for name, value in hulls.items()}
+    columns = {name: hull([part.columns[name] for part in parts]) for name in first.columns}
     rows, known = sum(part.rows for part in parts), all(part.known for part in parts)
     return Relation(columns, owner, min(MOST_ROWS, rows), first.units, known, tuple(limits))

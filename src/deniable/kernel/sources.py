@@ -8,7 +8,7 @@ from deniable.errors import PlanRefused
 from deniable.kernel.expressions import EXPRESSIONS, RowScope, text_of, type_of
 from deniable.kernel.facts import MOST_ROWS, TableFacts, folded
 from deniable.kernel.functions import FUNCTIONS
-from deniable.kernel.reading import Node, bare, conditions, match, only, operands, require
+from deniable.kernel.reading import Node, conditions, match, only, operands, require
 from deniable.kernel.relations import Owner, Relation, join_units
 from deniable.kernel.values import SIGNED, Limit, Names, Value
 from deniable.query.plan.plan import KeyValue
@@ -17,6 +17,13 @@ _RULES = {**EXPRESSIONS, **FUNCTIONS}
 # To which type units of a kind may be cast: different units stay different, or become NULL.
 _INJECTIVE = {"integer": "INT128", "wide": "INT128", "text": "TEXT"}
 _SINGLE = Limit("rows", frozenset())  # each row is a unit of its own
+# Whether rows of the left and of the right side of a join stay without a partner.
+_STAY = {
+    "": (False, False),
+    "LEFT": (True, False),
+    "RIGHT": (False, True),
+    "FULL": (True, True),
+}
 
 
 def scope_of(rows: Relation) -> RowScope:
@@ -32,7 +39,7 @@ def outputs(node: exp.Select, rows: Relation) -> dict[str, Node]:
             only(output)
             found += [(name, exp.column(name, quoted=True)) for name in rows.columns]
         elif isinstance(output, exp.Alias):
-            found.append((folded(only(output, "this", "alias").alias), bare(output.this)))
+            found.append((folded(only(output, "this", "alias").alias), output.this.unnest()))
         elif isinstance(output, exp.Column) and output.args.get("table") is None:
             found.append((folded(output.name), output))
         elif isinstance(output, exp.Literal):
@@ -43,14 +50,13 @@ def outputs(node: exp.Select, rows: Relation) -> dict[str, Node]:
     return dict(found)
 
 
-def check_names(node: exp.Select) -> None:
+def check_names(node: exp.Select, rows: Relation) -> None:
     """Refuses a name in WHERE, GROUP BY or HAVING that an output gives to another expression:
     engines differ in which of the two they take."""
-    aliased = [output for output in node.expressions if isinstance(output, exp.Alias)]
-    aliases = {folded(output.alias): bare(output.this) for output in aliased}
+    made = outputs(node, rows)
     parts = [node.args[name] for name in ("where", "group", "having") if node.args.get(name)]
     for column in (column for part in parts for column in part.find_all(exp.Column)):
-        own = aliases.get(folded(column.name), column)
+        own = made.get(folded(column.name), column)
         same = isinstance(own, exp.Column) and folded(own.name) == folded(column.name)
         require(same, f"{column.name} is a column and another output.")
 
@@ -72,7 +78,9 @@ def unit_in(node: Node, rows: Relation) -> str | None:
         return found and min(rows.either[0])
     if isinstance(node, exp.TryCast) and rows.owner is not None and not rows.numbered:
         to = type_of(only(node, "this", "to", "safe"))
-        return unit_in(bare(node.this), rows) if _INJECTIVE.get(rows.owner.kind) == to else None
+        return (
+            unit_in(node.this.unnest(), rows) if _INJECTIVE.get(rows.owner.kind) == to else None
+        )
     name = rows.name(node) if isinstance(node, exp.Column) else None
     return name if name in rows.units else None
 
@@ -94,7 +102,7 @@ def order_of(order: Node | None, rows: Relation) -> tuple[Names, Names]:
     """The columns that a window is ordered by, and those inside of hashes with the salt."""
     plain, hashed = set[str](), set[str]()
     for part in [] if order is None else only(order, "expressions").expressions:
-        inner = bare(only(part, "this", "desc", "nulls_first").this)
+        inner = only(part, "this", "desc", "nulls_first").this.unnest()
         if not isinstance(inner, exp.Anonymous):
             plain.add(rows.name(inner))
             continue
@@ -110,14 +118,13 @@ def scan(table: TableFacts) -> Relation:
     """A table: its rows belong to their unit, or each row is a unit of its own."""
     kinds = {folded(name): kind for name, kind in table.columns.items()}
     require(len(kinds) == len(table.columns), "Two columns of a table have the same name.")
-    columns = {name: _raw(kind).renamed(name) for name, kind in kinds.items()}
+    columns = {name: _raw(kind) for name, kind in kinds.items()}
     rows, unit = min(table.row_ceiling, MOST_ROWS), folded(table.unit or "")
     if table.public:
         return Relation(columns, None, rows)
     if table.unit is None:
-        owner = Owner(None, "", table.neighbors)
-        return Relation(columns, owner, rows, known=True, limits=(_SINGLE,))
-    return Relation(columns, Owner(unit, kinds[unit], table.neighbors), rows, frozenset([unit]))
+        return Relation(columns, Owner(None, ""), rows, known=True, limits=(_SINGLE,))
+    return Relation(columns, Owner(unit, kinds[unit]), rows, frozenset([unit]))
 
 
 def _raw(kind: str) -> Value:
@@ -142,25 +149,26 @@ def number_rows(column: str, numbers: tuple[str, int, int], rows: Relation) -> R
 def join_rows(left: Relation, right: Relation, join: exp.Join) -> Relation:
     """Two private sides are joined on the unit. A public side may be joined on anything,
     but not so that its rows stay without a private row."""
-    side = str(join.args.get("side") or "")
-    require(side in ("", "LEFT", "RIGHT", "FULL"), "A join of another kind.")
+    stay = require(_STAY.get(join.args.get("side") or ""), "A join of another kind.")
     tests = operands(require(join.args.get("on"), "A join without a condition."), exp.And)
-    columns = _padded(left, side, "RIGHT") | _padded(right, side, "LEFT")
+    columns = {**_padded(left, stay[1]), **_padded(right, stay[0])}
     rows = min(MOST_ROWS, left.rows * right.rows + left.rows + right.rows)
     if left.owner is not None and right.owner is not None:
         same = [part for part in tests if equates_units(part, left, right)]
         alike = left.owner == right.owner and left.owner.unit is not None
         require(alike and same, "Two private tables are not joined on one unit.")
         tests = [part for part in tests if part not in same]
-        kept = {"": left.units | right.units, "LEFT": left.units, "RIGHT": right.units}
-        known = {"": True, "LEFT": left.known, "RIGHT": right.known}.get(side, False)
-        both = Relation(columns, left.owner, rows, kept.get(side, frozenset()), known)
-        either = (left.units, right.units) if side == "FULL" else None
-        both = both._replace(limits=join_units(left, right, side), either=either)
+        units = (frozenset[str]() if stay[1] else left.units) | (
+            frozenset() if stay[0] else right.units
+        )
+        known = (left.known or not stay[0]) and (right.known or not stay[1])
+        both = Relation(columns, left.owner, rows, units, known, join_units(left, right, stay))
+        both = both._replace(either=(left.units, right.units) if all(stay) else None)
     else:
-        own, stays = (left, "LEFT") if left.owner is not None else (right, "RIGHT")
-        alone = own.owner is not None and side not in ("", stays)
-        require(not alone, "A public row would stay without a private one.")
+        own, alone = (left, stay[1]) if left.owner is not None else (right, stay[0])
+        require(
+            own.owner is None or not alone, "A public row would stay without a private one."
+        )
         groups = tuple(limit for limit in own.limits if limit.kind == "groups")
         both = Relation(columns, own.owner, rows, own.units, own.known, groups)
     for test in tests:
@@ -168,12 +176,10 @@ def join_rows(left: Relation, right: Relation, join: exp.Join) -> Relation:
     return both
 
 
-def _padded(rows: Relation, side: str, other: str) -> dict[str, Value]:
+def _padded(rows: Relation, others: bool) -> dict[str, Value]:
     """The columns of one side of a join, NULL where it has no partner: where rows of the other
     side stay."""
-    if side not in (other, "FULL"):
-        return dict(rows.columns)
-    return {name: value.optional().renamed(name) for name, value in rows.columns.items()}
+    return {n: value.optional() if others else value for n, value in rows.columns.items()}
 
 
 @dataclass(slots=True)
@@ -226,7 +232,7 @@ def _is_key(node: Node, key: KeyValue) -> bool:
     """Whether a constant is the key: a boolean, a number as a double, a text or a date."""
     if isinstance(key, bool) or isinstance(node, exp.Boolean):
         return isinstance(node, exp.Boolean) and node.this is key
-    node = bare(node.this) if isinstance(node, exp.TryCast | exp.Cast) else node
+    node = node.this.unnest() if isinstance(node, exp.TryCast | exp.Cast) else node
     if isinstance(key, str):
         return text_of(node) == key
     plain = isinstance(node, exp.Literal | exp.Neg) and text_of(node) is None

@@ -93,8 +93,8 @@ class Value(NamedTuple):
         count = None if self.different is None else self.different + 1
         return self._replace(null=True, different=count, rank=None, form=None, polynomial=None)
 
-    def renamed(self, name: str) -> "Value":
-        """The value as a column of that name: a variable of later polynomials."""
+    def named(self, name: str) -> "Value":
+        """The value as a variable of polynomials."""
         return self._replace(polynomial=RowSum.variable(name, self.low, self.high))
 
 

@@ -53,11 +53,10 @@ class LastSelect(NamedTuple):
     def reach(self, features: list[RowSum]) -> Joint:
         """How far one row moves several sums together. If all of them are plain sums of columns
         that were cut by the same count, by what the rows below these can do."""
-        columns = [self.rows.columns.get(min(one.boxes, default="")) for one in features]
-        pairs = list(zip(features, columns, strict=True))
-        plain = all(v and v.polynomial and f == v.polynomial.present(f.boxes) for f, v in pairs)
-        shares = [value.form for value in columns if value and value.form and value.form.cut]
-        if plain and len(shares) == len(features) and len({one.cut for one in shares}) == 1:
+        cut = [(n, v, v.form) for n, v in self.rows.columns.items() if v.form and v.form.cut]
+        sums = [(RowSum.variable(n, v.low, v.high).present([n]), form) for n, v, form in cut]
+        shares = [form for one in features for plain, form in sums if one == plain]
+        if len(shares) == len(features) and len({one.cut for one in shares}) == 1:
             return joint(share.rows for share in shares).times(shares[0].cut)
         return joint(features)
 
@@ -177,8 +176,6 @@ class _Check:
         require(own, "A key is withheld that is not the unit.")
         charged = statement.read <= {folded(name) for name in self.plan.tables}
         require(charged, "A statement reads a private table that is not charged.")
-        alike = rows.owner and rows.owner.neighbors == self.plan.neighbors
-        require(alike, "The statement has other neighbours than the plan.")
         groups, each = rows.groups_per_unit(shown) if shown else 1, rows.rows_per_group(shown)
         if groups is None or each is None:
             raise PlanRefused("A unit may have any number of groups, or of rows in a group.")
@@ -299,17 +296,20 @@ def _check_declared(about: str, l1: int, enough: bool, declared: Fraction) -> No
 
 def _check_tables(distances: Distances) -> None:
     """Refuses tables of distances that could overflow, or have other cells than they say."""
-    whole = type(distances.scale) is int and 1 <= distances.scale <= 1 << 20
-    filled = all(type(size) is int and 1 <= size < 1 << 31 for size in distances.sizes)
-    require(whole and filled, "A column has no cells, or a scale is not a whole number.")
+    fits = _whole([distances.scale], 1, 1 << 20) and _whole(distances.sizes, 1, (1 << 31) - 1)
+    require(fits, "A column has no cells, or a scale is not a whole number.")
     for table in distances.tables:
-        numbers = (*table.model, table.bias, table.weight)
-        fits = all(type(number) is int and abs(number) <= 1 << 62 for number in numbers)
-        fits = fits and 0 <= table.weight <= 1 << 20 and min(table.columns) >= 0
-        inside = all(place in range(len(table.model)) for place in table.places)
-        size = prod(distances.sizes[place] for place in table.columns)
-        inside = inside and size == len(table.places or table.model)
-        require(fits and inside, "A model has cells of other kinds, or too few.")
+        fits = bool(table.columns) and _whole([*table.model, table.bias], -1 << 62, 1 << 62)
+        fits = fits and _whole([table.weight], 0, 1 << 20)
+        fits = fits and _whole(table.columns, 0, len(distances.sizes) - 1)
+        fits = fits and _whole(table.places, 0, len(table.model) - 1)
+        require(fits, "A model has cells of other kinds.")
+        cells = prod(distances.sizes[place] for place in table.columns)
+        require(cells == len(table.places or table.model), "A model has too few cells.")
+
+
+def _whole(numbers: Iterable[object], low: int, high: int) -> bool:
+    return all(type(number) is int and low <= number <= high for number in numbers)
 
 
 def _kind(mechanism: object) -> str:

@@ -108,3 +108,55 @@ def test_rows_that_are_drawn_anew_are_drawn_once_where_rows_are_units():
             known = Policy([declared.with_schema(engine.schema("odd"))], epsilon=9)
             found.append(exact(engine.run(plan(parse(twice), known, epsilon=1))))
     assert found[0] == found[1] == found[2]
+
+
+VIEWS = {
+    "of other people's rows": "SELECT u, (SELECT SUM(x) FROM stored) AS x FROM stored",
+    "of a window": "SELECT u, SUM(x) OVER () AS x FROM stored",
+    "of groups": "SELECT MIN(u) AS u, x FROM stored GROUP BY x",
+    "that can fail": "SELECT u, CAST(word AS DOUBLE) AS x FROM stored",
+}
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """A database with a table and one view, and the ways to name the view."""
+
+    def make(view):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.duckdb"
+        connection = ibis.duckdb.connect(str(path))
+        connection.con.execute(
+            "CREATE TABLE stored AS SELECT i AS u, i * 1.0 AS x, 'a' AS word FROM range(9) r(i)"
+        )
+        connection.con.execute(f"CREATE VIEW t AS {view}")
+        connection.con.execute("CREATE VIEW above AS SELECT * FROM t")
+        table = connection.table("t")
+        return [table, table.filter(table.x > 1), connection.table("above"), table.union(table)]
+
+    return make
+
+
+@pytest.mark.parametrize("case", VIEWS)
+def test_a_stored_view_that_could_mix_units_or_fail_is_refused(stored, case):
+    """Whatever an expression does, the views that it reads are checked."""
+    for source in stored(VIEWS[case]):
+        with pytest.raises(InvalidPolicy, match=r"is a view with .*CREATE TABLE"):
+            Ibis.open({"t": source})
+
+
+def test_a_view_of_an_address_is_checked_too(tmp_path):
+    path = tmp_path / "hospital.duckdb"
+    with ibis.duckdb.connect(str(path)).con as database:
+        database.execute("CREATE TABLE stored AS SELECT 1 AS u, 2.0 AS x")
+        database.execute(f"CREATE VIEW t AS {VIEWS['of a window']}")
+        database.execute("CREATE VIEW fine AS SELECT u, x FROM stored WHERE x > 1")
+    with pytest.raises(InvalidPolicy, match="is a view with"):
+        Ibis.open({"t": f"ibis://duckdb/{path}#t"})
+    Ibis.open({"t": f"ibis://duckdb/{path}#fine"}).close()
+
+
+def test_a_stored_view_that_keeps_units_apart_is_read(stored):
+    rows = pa.table({"u": [4, 5, 6], "x": [4.0, 5.0, 6.0]})
+    for source in stored("SELECT u, x FROM stored WHERE x BETWEEN 4 AND 6")[:3]:
+        with Ibis.open({"t": source}) as engine, DuckDB.open({"t": rows}) as reference:
+            assert exact(engine.run(SUMMED)) == exact(reference.run(SUMMED))

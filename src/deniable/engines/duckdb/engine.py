@@ -16,12 +16,12 @@ import pyarrow as pa
 
 from deniable.engines.dialect.duckdb_collations import has_collation
 from deniable.engines.dialect.duckdb_types import type_name
+from deniable.engines.dialect.duckdb_views import check_definition
 from deniable.engines.duckdb import cell_counting, csv_files
 from deniable.engines.duckdb.csv_header import read_header
 from deniable.engines.duckdb.parquet_files import add_parquet_files, unreadable_source
 from deniable.engines.duckdb.source_files import SourceFiles, find_files
 from deniable.engines.duckdb.spill import Spill
-from deniable.engines.duckdb.view_checks import check_definition
 from deniable.engines.handover.declared_keys import keys_beside
 from deniable.engines.handover.exact_groups import CellCounts, ExactGroups
 from deniable.engines.handover.long_texts import LONGEST_TEXT

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from deniable.engines.dialect.duckdb_collations import has_collation
 from deniable.engines.dialect.duckdb_types import type_name
+from deniable.engines.dialect.duckdb_views import check_definition
 from deniable.engines.handover.declared_keys import bare_name, keys_beside, type_of_keys
 from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.written_plan import WrittenStatement
@@ -60,13 +61,26 @@ class DuckDBThroughIbis(IbisConnection):
         return sorted(name for (name,) in rows)
 
     def add(self, name: str, table: Any) -> None:
-        """An Ibis expression becomes DuckDB's SQL here, once; the owner vouches for it."""
+        """An Ibis expression becomes DuckDB's SQL here, once; the owner vouches for it, but not
+        for the views that it reads: they are stored, and anyone may have made them."""
+        for read in table.op().find(ops.DatabaseTable):
+            self._check(read.name, read.namespace.catalog, read.namespace.database)
         if table.op().find(ops.InMemoryTable):
             self.backend.to_pyarrow(table.limit(0))  # registers it in DuckDB
         self._add_query(name, self.backend.compile(table))
 
     def add_named(self, name: str, table: str) -> None:
+        self._check(table)
         self._add_query(name, f"SELECT * FROM {quote_name(table)}")
+
+    def _check(
+        self, table: str, database: str | None = None, schema: str | None = None
+    ) -> None:
+        """Refuses a stored view by which one row could fail or change other rows. A temporary
+        one was made on this connection, as expressions are: frames and files are such views."""
+        driver = self.backend.con
+        found = driver.execute("SELECT current_database(), current_schema()").fetchone()
+        check_definition(driver, database or found[0], table, schema or found[1])
 
     def _add_query(self, name: str, query: str) -> None:
         driver, relation = self.backend.con, f"({query}) AS source"

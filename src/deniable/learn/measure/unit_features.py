@@ -65,10 +65,17 @@ def with_features(
     other = _find(table, question.table)
     _check_tables(own, other)
     names = _read_names(question, own, other, bounds)
-    unit = names.pop(0)
+    unit, features = names[0], names[1:]
+    columns = {name: _column(name, bounds) for name in features}
+    joined = _join(own, sql, unit, columns)
+    return FeaturedTable(table.session, table.builder, joined, other.name, columns)
+
+
+def _join(own: Table, sql: str, unit: str, columns: Mapping[str, Column]) -> Relation:
+    """The table with the features of each unit, clipped to their bounds."""
     shown = [quote_name(unit)]
-    for name in names:
-        low, high = (decimal_text(end) for end in _column(name, bounds).bounds or ())
+    for name, column in columns.items():
+        low, high = map(decimal_text, column.bounds or ())
         shown.append(f"CLAMP({quote_name(name)}, {low}, {high}) AS {quote_name(name)}")
     inner = f"SELECT {', '.join(shown)} FROM ({sql}) AS features"
     joined = parse(
@@ -76,8 +83,7 @@ def with_features(
         f"ON a.{quote_name(str(own.id_column))} = b.{quote_name(unit)}"
     ).table
     assert isinstance(joined, Join)
-    columns = {name: _column(name, bounds) for name in names}
-    return FeaturedTable(table.session, table.builder, joined, other.name, columns)
+    return joined
 
 
 def _find(table: BuiltQuestion, name: str) -> Table:

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from deniable.engines.dialect.duckdb_views import check_definition
 from deniable.engines.duckdb.engine import DuckDB
-from deniable.engines.duckdb.view_checks import check_definition
 from deniable.errors import InvalidPolicy
 from tests.engines.plans import plan, shown
 

@@ -31,10 +31,12 @@ Operands = tuple[list[exp.Expr], str | None]
 _ANY_WRITABLE = "any that is always written"
 
 
-def check_definition(connection: duckdb.DuckDBPyConnection, database: str, table: str) -> None:
+def check_definition(
+    connection: duckdb.DuckDBPyConnection, database: str, table: str, schema: str = "main"
+) -> None:
     """Refuses a table or view of an attached database by which one row could fail or change
     other rows. A table that does not exist is not refused here."""
-    _Definitions(connection, database).check("main", table)
+    _Definitions(connection, database).check(schema, table)
 
 
 @dataclass(frozen=True, slots=True)
