@@ -36,7 +36,7 @@ def with_features(
     names. `bounds` are those of each of them: values are clipped to them. A unit without rows
     there has NULL, which is a cell of its own.
 
-    >>> from deniable import learn
+    >>> import deniable as dp
     >>> from deniable.policy import Policy, Table
     >>> from deniable.release.session.connecting import connect
     >>> import pyarrow as pa
@@ -46,13 +46,13 @@ def with_features(
     >>> limit = {"unit": "person", "max_rows_per_unit_per_group": 5}
     >>> tables = [Table.declare("people", people, unit="person")]
     >>> tables.append(Table.declare("visits", visits, **limit))
-    >>> with connect(Policy(tables, epsilon=1), Door) as session:
+    >>> with connect(Policy(tables, epsilon=1), dp.Session) as session:
     ...     rows = with_features(
-    ...         BuiltQuestion.about(session, "people"),
+    ...         session.table("people"),
     ...         "SELECT person, COUNT(*) AS visits FROM visits GROUP BY person",
     ...         bounds={"visits": (0, 5)},
     ...     )
-    ...     model = learn.NaiveBayes(epsilon=1).fit(rows, target="ill")
+    ...     model = dp.learn.NaiveBayes(epsilon=1).fit(rows, target="ill")
     >>> model.predict({"visits": [1, 2]}).tolist()
     [True, False]
     """
