@@ -1,10 +1,13 @@
 """Differencing: the classic pair of counts, and longer chains."""
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import deniable as dp
 from deniable.audit.attack import differencing
+from deniable.audit.attack.differencing import _add_by_person
+from deniable.audit.attack.rows.published_numbers import PublishedNumber
 
 STAFF = pa.table(
     {
@@ -72,7 +75,49 @@ def test_the_rows_of_one_person_count_once():
     limits = {"unit": "who", "max_groups_per_unit": 2, "max_rows_per_unit_per_group": 2}
     text = "SELECT ward, COUNT(*) AS n FROM data GROUP BY ward"
     found = differencing(visits, [text], fewer_than=2, **limits)
+    sets = {found.describe(one): one.people for one in found.isolated}
+    assert sets.pop("(question 1, n of A)") == 1
+    # Person 1 has two rows in A for one in B: twice B less A is about person 2.
+    assert list(sets.values()) == [1]
+    assert (found.exposed, found.people) == (2, 2)
+
+
+VISITS = {"who": [1, 1, 1, 2, 3], "cost": [10, 20, 30, 40, 50]}
+
+
+def attack_visits(*questions, **options):
+    visits, limits = pa.table(VISITS), {"unit": "who", "bounds": {"cost": (0, 99)}}
+    return differencing(visits, questions, fewer_than=2, **limits, **options)
+
+
+def test_one_person_whose_rows_differ_is_singled_out():
+    found = attack_visits("SELECT SUM(cost) AS s FROM data WHERE who = 1")
     assert [one.people for one in found.isolated] == [1]
+    assert (found.exposed, found.people) == (1, 3)
+    few = attack_visits(
+        "SELECT SUM(cost) AS s FROM data", "SELECT SUM(cost) AS s FROM data WHERE who > 1"
+    )
+    assert few.describe(few.isolated[0]) == "(question 1, s) - (question 2, s)"
+    assert attack_visits("SELECT SUM(cost) AS s FROM data WHERE cost > 20").isolated == ()
+
+
+@pytest.mark.parametrize(
+    ("ill", "exposed"), [([1, 1, 1, 0, 1], 1), ([1, 0, 1, 0, 1], 0)], ids=["person", "row"]
+)
+def test_a_secret_of_a_person_is_one_unknown_and_secrets_of_rows_are_several(ill, exposed):
+    visits = pa.table(VISITS | {"ill": [one == 1 for one in ill]})
+    asked = ["SELECT SUM(cost) AS s FROM data WHERE ill AND who = 1"]
+    limits = {"unit": "who", "bounds": {"cost": (0, 99)}, "secret": "ill"}
+    found = differencing(visits, asked, fewer_than=2, **limits)
+    assert found.exposed == exposed
+    assert ("count as several people" in str(found)) == (not exposed)
+
+
+def test_totals_that_may_not_fit_are_named():
+    vectors = np.array([[2**59, 2**59, 1], [1, 2, 3]])
+    numbers = [PublishedNumber(0, name, ()) for name in "ab"]
+    kept, totals, large = _add_by_person(numbers, vectors, np.array([0, 0, 1]))
+    assert (kept, totals.tolist(), large) == ((numbers[1],), [[3, 3]], [numbers[0]])
 
 
 def test_k_below_two_is_refused():

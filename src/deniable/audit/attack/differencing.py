@@ -51,6 +51,7 @@ class DifferencingFinding(AttackFinding):
     # Numbers that are looked at alone, with how many people: fewer than `fewer_than`.
     small: tuple[tuple[PublishedNumber, int], ...] = ()
     complete: int | None = None  # profiles of a set up to which all were searched; None: all
+    apart: bool = False  # rows of one person whose secrets differ were looked at one by one
     made_up: bool = False
 
     def sections(self) -> Sequence[Section]:
@@ -69,11 +70,16 @@ class DifferencingFinding(AttackFinding):
     @property
     def thoroughness(self) -> str:
         """Whether every combination was looked at, in one sentence."""
+        apart = (
+            " The secret differs between rows of one person: rows that answers treat "
+            "differently count as several people."
+        )
+        note = apart if self.apart else ""
         if self.complete is None:
-            return f"Every set of fewer than {self.fewer_than} people was looked at."
+            return f"Every set of fewer than {self.fewer_than} people was looked at.{note}"
         return (
             f"Every set of up to {self.complete} profiles (people whom all answers treat "
-            "alike) was looked at. There are too many larger sets: some may be missing."
+            f"alike) was looked at. There are too many larger sets: some may be missing.{note}"
         )
 
     def describe(self, found: IsolatedPeople) -> str:
@@ -133,9 +139,15 @@ def difference(
     """The same, for contributions that are known."""
     whole(fewer_than, "fewer_than", least=2)
     numbers, vectors, large = _vectors(known)
-    profiles, place = merge_profiles(vectors)
     own = owned.table.unit
     units = np.arange(owned.rows.num_rows) if own is None else encode(owned.rows[own])
+    apart = isinstance(known, SecretContributions) and _differs(known.actual, units)
+    if apart or len(np.unique(units)) == len(units):
+        profiles, place = merge_profiles(vectors)
+    else:
+        numbers, vectors, more = _add_by_person(numbers, vectors, units)
+        profiles, place = merge_profiles(vectors)
+        large, place = [*large, *more], place[units]
     people = count_people(place, units, profiles.shape[1])
     none = Isolation((), None)
     searched = isolate(profiles, people.tolist(), fewer_than) if len(numbers) else none
@@ -157,8 +169,33 @@ def difference(
         skipped=(*known.skipped, *_name_large(asked.texts, large), *asked.left_out),
         small=tuple(sorted(small, key=lambda one: one[1])),
         complete=searched.complete,
+        apart=apart,
         made_up=owned.made_up,
     )
+
+
+def _differs(secrets: NDArray[np.int64], units: NDArray[np.int64]) -> bool:
+    """Whether somebody has rows with different secrets."""
+    some = np.zeros(units.max(initial=-1) + 1, dtype=np.int64)
+    some[units] = secrets
+    return bool((some[units] != secrets).any())
+
+
+def _add_by_person(
+    numbers: Sequence[PublishedNumber], vectors: NDArray[np.int64], units: NDArray[np.int64]
+) -> tuple[tuple[PublishedNumber, ...], NDArray[np.int64], list[PublishedNumber]]:
+    """What each person adds in all rows together; last, the numbers too large for that. Rows
+    one by one would hide somebody whose rows differ: they would count as several people."""
+    order = np.argsort(units, kind="stable")
+    starts, rows = np.unique(units[order], return_index=True, return_counts=True)[1:]
+    kept, totals, large = [], [np.zeros((0, len(starts)), dtype=np.int64)], []
+    for number, vector in zip(numbers, vectors, strict=True):
+        if int(np.abs(vector).max()) * int(rows.max()) < 2**60:
+            kept.append(number)
+            totals.append(np.add.reduceat(vector[order], starts)[None])
+        else:
+            large.append(number)
+    return tuple(kept), np.concatenate(totals), large
 
 
 def count_people(
@@ -210,7 +247,7 @@ def _name_large(
     texts: Sequence[str], large: Iterable[PublishedNumber]
 ) -> tuple[tuple[str, str], ...]:
     listed = dict.fromkeys((one.output, texts[one.question]) for one in large)
-    why = "the average as a fraction is too large for 64 bits"
+    why = "what people add to it is too large for 64 bits"
     return tuple((f"{output} in {text}", why) for output, text in listed)
 
 
