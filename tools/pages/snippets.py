@@ -14,6 +14,7 @@ import os
 import re
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,13 +43,14 @@ def snippets(text: str) -> list[Snippet]:
     """The Python blocks of a page.
 
     >>> snippets("# Page\\n```python\\nprint(1)\\n```\\n\\n```text\\n1\\n```\\n")
-    [Snippet(code='print(1)\\n', line=3, shown='1\\n', span=(40, 42))]
+    [Snippet(code='print(1)\\n', line=3, shown='1\\n', span=(39, 41))]
     """
     found = []
     for block in FENCE.finditer(text):
         code = re.sub(rf"^{block['indent']}", "", block["code"], flags=re.MULTILINE)
         line = text.count("\n", 0, block.start("code")) + 1
-        found.append(Snippet(code, line, block["shown"], block.span("shown")))
+        shown = None if ">>>" in code else block["shown"]  # a doctest shows its own output
+        found.append(Snippet(code, line, shown, block.span("shown")))
     return found
 
 
@@ -92,7 +94,7 @@ def describe_difference(shown: str, printed: str) -> str | None:
 def _shapes(text: str) -> list[str]:
     """The lines of an output without digits, column widths, and blank lines at its ends."""
     plain = re.sub(r"\b[0-9a-f]{16,}\b", "#", text.strip())  # a key
-    plain = re.sub(r"-?\d(?:[\d,.]*\d)?(?:e[-+]?\d+)?", "#", plain)
+    plain = re.sub(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?", "#", plain)
     plain = re.sub(r" +", " ", re.sub(r"-{3,}", "-", plain))
     return [line.strip() for line in plain.split("\n")]
 
@@ -116,7 +118,8 @@ def write_outputs(page: Path) -> int:
         if snippet.shown is None or not describe_difference(snippet.shown, printed):
             continue
         start, end = snippet.span
-        text = f"{text[:start]}{printed.rstrip()}\n{text[end:]}"
+        indent = text[end:].partition("`")[0]  # the block may be part of a list
+        text = f"{text[:start]}{textwrap.indent(printed.rstrip(), indent)}\n{text[end:]}"
         changed += 1
     path.write_text(text, encoding="utf-8")
     return changed
