@@ -75,6 +75,10 @@ def test_what_chooses_among_released_groups_is_left_out():
         ("(SELECT who, COUNT(*) AS c FROM visits GROUP BY who)", "groups the rows"),
         ("(SELECT DISTINCT ward FROM visits)", "groups the rows"),
         ("(SELECT SUM(cost) AS s FROM visits)", "groups the rows"),
+        (
+            "(SELECT *, LAG(cost) OVER (PARTITION BY who ORDER BY cost) AS b FROM visits) AS x",
+            "or compares them",
+        ),
         ("(SELECT ward FROM visits UNION ALL SELECT ward FROM cities)", "private and public"),
         ("cities", "cities is public"),
     ],

@@ -49,6 +49,13 @@ def test_nothing_is_added_by_a_value_that_is_not_counted():
     assert not np.any([by_value[value] for value in ("y", "z", None)])
 
 
+def test_a_number_that_needs_one_value_of_the_secret_is_not_called_skipped():
+    never = "SELECT COUNT(*) AS n FROM data WHERE id > 9"
+    found = contribute_by_value(read_owned(ROWS), [ASKED[1], never], "drug")
+    assert [str(one) for one in found.numbers] == ["question 1, n"]
+    assert [text for text, _ in found.skipped] == [never]
+
+
 def test_an_average_beside_a_count_that_is_not_its_own_stays_an_average():
     rows = pa.table({"id": range(6), "drug": [0, 1, None, 1, 0, 1]})
     owned = read_owned(rows, bounds={"drug": (0, 1)})

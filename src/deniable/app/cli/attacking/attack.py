@@ -108,6 +108,7 @@ def attack(
         _refuse_beside(members, log, secret, known)
         finding: AttackFinding = _tell_members(own, members, listed, given["epsilon"], declared)
     elif log:
+        _refuse_known(known)
         finding = _attack_log(own, log, {"fewer_than": fewer_than, **declared}, given)
     elif known is not None or secret is not None:
         finding = _attack_secret(own, known, given, declared)
@@ -138,7 +139,7 @@ def _tell_members(
 
     if members == "copy":
         return attacks.copy_membership(own, epsilon=epsilon, **declared)
-    table = declared["table"]
+    table = _one_row_each(declared)
     return attacks.membership(own, columns=columns, epsilon=epsilon, table=table)
 
 
@@ -150,7 +151,7 @@ def _attack_secret(
     if given["secret"] is None:
         raise InvalidParameter("Name the column that should be guessed, too: --secret.")
     if known is None:
-        table = declared["table"]
+        table = _one_row_each(declared)
         return attacks.reconstruction(own, secret=given["secret"], table=table)
     return attacks.attribute_inference(own, known=_split(known), **given, **declared)
 
@@ -160,6 +161,23 @@ def _refuse_beside(members: str, *others: Any) -> None:
         raise InvalidParameter(
             "--members takes averages or copy, and no --log, --secret or --known beside it."
         )
+
+
+def _refuse_known(known: str | None) -> None:
+    if known is not None:
+        raise InvalidParameter(
+            "--known goes with --secret alone: who attacks a --log knows every other column."
+        )
+
+
+def _one_row_each(declared: dict[str, Any]) -> str | None:
+    """The name of the table; a unit is refused, because rows are taken for people."""
+    if "unit" in declared:
+        raise InvalidParameter(
+            "This attack takes tables with one row for each person: leave out --unit."
+        )
+    table: str | None = declared["table"]
+    return table
 
 
 def _attack_log(

@@ -76,7 +76,10 @@ def explain_refusal(
         return why
     if named.count(own.lower()) > 1 and not _groups(question.table):
         return f"it reads {own!r} twice, so that what a row adds depends on other rows, too"
-    return "its sub-query groups the rows, so that single rows cannot be followed through it"
+    return (
+        "its sub-query groups the rows or compares them, so that single rows cannot be "
+        "followed through it"
+    )
 
 
 def _list_tables(question: Question) -> Iterator[str]:

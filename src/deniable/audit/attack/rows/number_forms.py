@@ -24,7 +24,7 @@ _LONE = "it is not a sum of its rows: only whether it is about few people was lo
 _LARGE = "what its rows add is too large for 64 bits"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SplitAnswer:
     """What each row adds to the numbers of one answer."""
 

@@ -28,7 +28,7 @@ from deniable.query.planner.request import make_plan
 
 _MANY = 10**6  # times that a row may count: joins and unions repeat it
 _PRICE = _MANY**2  # nothing is paid; but values are rounded to a grid in line with the noise
-_NO_NUMBER = "it publishes no number that depends on the rows"
+NO_NUMBER = "it publishes no number that depends on the rows"
 
 
 def contribute(
@@ -69,7 +69,7 @@ def contribute(
             answers.append(answer)
             skipped += [(f"{name} in {text}", why) for name, why in answer.skipped]
             if not (answer.sums or answer.averages or answer.lone or answer.skipped):
-                skipped.append((text, _NO_NUMBER))
+                skipped.append((text, NO_NUMBER))
     return _join(answers, rows.num_rows, skipped)
 
 

@@ -18,7 +18,7 @@ from deniable.audit.attack.rows.published_numbers import (
     Contributions,
     PublishedNumber,
 )
-from deniable.audit.attack.rows.row_contributions import contribute
+from deniable.audit.attack.rows.row_contributions import NO_NUMBER, contribute
 from deniable.errors import InvalidParameter
 
 MOST_VALUES = 12
@@ -97,17 +97,22 @@ def contribute_by_value(
     place = {value: i for i, value in enumerate(values)}
     actual = np.array([place[value] for value in column], dtype=np.int64)
     ordered = tuple(scales[number] for number in numbers)
-    skipped = tuple(dict.fromkeys(entry for one in found for entry in one.skipped))
+    skipped = dict.fromkeys(entry for one in found for entry in one.skipped)
     return SecretContributions(
         numbers,
         values,
         actual,
         parts,
         ordered,
-        skipped,
+        tuple(entry for entry in skipped if _is_skipped(entry, found)),
         tuple(_average(found, actual, {n.place for n in numbers if n.times is not None})),
         tuple(_look_alone(found, owned.rows.num_rows)),
     )
+
+
+def _is_skipped(entry: tuple[str, str], found: Sequence[Contributions]) -> bool:
+    """A question may publish a number for one value of the secret only, and is attacked."""
+    return entry[1] != NO_NUMBER or all(entry in one.skipped for one in found)
 
 
 def _average(
