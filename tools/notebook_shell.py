@@ -1,5 +1,6 @@
 """Shell commands of a page as cells of a notebook, and what they print."""
 
+import contextlib
 import os
 import re
 import signal
@@ -35,42 +36,52 @@ class Shell:
         finally:
             for process in shell._running:
                 process.send_signal(signal.SIGTERM)
-                process.communicate()
+                _end(process)
 
     def run(self, cell: str) -> str:
         """What a cell prints; of a background command only the first line."""
         if cell.startswith(BACKGROUND):
             return self._start(cell.removeprefix(BACKGROUND))
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", self.localize(cell.removeprefix(MAGIC))],
-            env=_environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
-            raise RuntimeError(f"{cell}\n{done.stdout}")
-        return done.stdout.replace(self._address, _ADDRESS)
+        words = ["-euo", "pipefail", "-c", self.localize(cell.removeprefix(MAGIC))]
+        process = _open(words, stderr=subprocess.STDOUT)
+        printed = _end(process)
+        if process.returncode != 0:
+            raise RuntimeError(f"{cell}\n{printed}")
+        return printed.replace(self._address, _ADDRESS)
 
     def localize(self, text: str) -> str:
         """A text with the address of the running server in place of the page's."""
         return text.replace(_ADDRESS, self._address)
 
     def _start(self, command: str) -> str:
-        process = subprocess.Popen(
-            ["bash", "-c", f"exec {command.replace('--port 8000', '--port 0')}"],
-            env=_environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        words = ["-c", f"exec {command.replace('--port 8000', '--port 0')}"]
+        process = _open(words, stderr=subprocess.DEVNULL)
         self._running.append(process)
         assert process.stdout is not None
         line = process.stdout.readline()
         if found := re.search(r"http://[^/\s]+", line):
             self._address = found.group()
         return line.replace(self._address, _ADDRESS)
+
+
+def _open(words: list[str], *, stderr: int) -> "subprocess.Popen[str]":
+    """A command in a group of its own, so that what it starts can be ended with it."""
+    return subprocess.Popen(
+        ["bash", *words],
+        env=_environment(),
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _end(process: "subprocess.Popen[str]") -> str:
+    """What a command still prints until it ends. What it left behind is ended with it."""
+    printed = process.communicate()[0]
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    return printed
 
 
 def _environment() -> dict[str, str]:

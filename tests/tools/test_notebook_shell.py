@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from tools.notebook_shell import BACKGROUND, MAGIC, Shell
@@ -16,3 +18,19 @@ def test_a_server_has_a_port_of_its_own_and_ends_with_the_shell():
         (process,) = shell._running
         assert process.poll() is None
     assert process.returncode != 0
+
+
+def test_what_a_command_leaves_behind_ends_with_it(tmp_path):
+    told, go = tmp_path / "told", tmp_path / "go"
+    os.mkfifo(told)
+    os.mkfifo(go)
+    reader, writer = os.open(told, os.O_RDONLY | os.O_NONBLOCK), os.open(go, os.O_RDWR)
+    os.set_blocking(reader, True)
+    with Shell.opened() as shell:
+        shell.run(
+            f"{MAGIC}exec 3> {told}\n(read line < {go}; echo left >&3) > {os.devnull} 2>&1 &"
+        )
+    os.write(writer, b"go\n")
+    assert os.read(reader, 9) == b""
+    os.close(reader)
+    os.close(writer)
