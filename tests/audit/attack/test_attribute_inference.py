@@ -31,6 +31,15 @@ def test_small_cells_leak_and_noise_stops_it():
     assert found.exact[1] == pytest.approx(0.5, abs=0.07)
 
 
+def test_it_says_if_no_group_was_released():
+    people = pa.table({"age": range(40), "ill": [i % 2 == 0 for i in range(40)]})
+    alone = attribute_inference(people, secret="ill", known=["age"])
+    assert alone.private == (0, 0)
+    assert "The private tables released no group" in str(alone)
+    keyed = attribute_inference(people, secret="ill", known=["age"], bounds={"age": (0, 39)})
+    assert "released no group" not in str(keyed)
+
+
 @pytest.mark.parametrize(
     ("secret", "known"), [("nix", ["zip"]), ("zip", []), ("zip", ["zip"]), ("zip", ["nix"])]
 )

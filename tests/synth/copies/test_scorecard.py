@@ -72,3 +72,4 @@ def test_rounding_widens_the_interval():
         [("a",)], [100.0], deviation=1e-9, rounding=[5.0], total=100.0, confidence=LEVEL
     )
     assert round(wide.errors[0].high, 6) == 1.05
+    assert str(wide).startswith("Errors of 1 table of the copy")

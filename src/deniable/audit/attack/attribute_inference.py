@@ -38,6 +38,7 @@ class AttributeFinding(AttackFinding):
     exact: tuple[float, float]  # with the targets, without them
     private: tuple[float, float]
     epsilon: float
+    released: bool = True  # whether a private table had any group
     made_up: bool = False
 
     @property
@@ -72,7 +73,13 @@ class AttributeFinding(AttackFinding):
             "What is guessed from others' table is what anybody could learn: no leak. These "
             "shares are facts about this one division of the rows, not estimates."
         )
-        return [Section("", (about,), columns, rows), Section("", (note,))]
+        nothing = (
+            "The private tables released no group, so nothing is guessed from them: too few "
+            "people have the same values. Declare the values of the columns (keys), or ask "
+            "about fewer columns."
+        )
+        notes = (note,) if self.released else (nothing, note)
+        return [Section("", (about,), columns, rows), Section("", notes)]
 
 
 def attribute_inference(
@@ -103,9 +110,8 @@ def attribute_inference(
     ]
     targets, price = halves[0].rows, (epsilon, delta)
     exact = [_share(targets, columns, _count(half.rows, columns)) for half in halves]
-    private = [
-        _share(targets, columns, _count_privately(half, columns, *price)) for half in halves
-    ]
+    tables = [_count_privately(half, columns, *price) for half in halves]
+    private = [_share(targets, columns, table) for table in tables]
     return AttributeFinding(
         secret=secret,
         known=tuple(known),
@@ -113,6 +119,7 @@ def attribute_inference(
         exact=(exact[0], exact[1]),
         private=(private[0], private[1]),
         epsilon=float(epsilon),
+        released=any(tables),
         made_up=owned.made_up,
     )
 

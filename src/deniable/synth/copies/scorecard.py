@@ -76,9 +76,10 @@ class Scorecard:
         return tuple(sorted(self.errors, key=lambda one: -one.error)[:count])
 
     def __str__(self) -> str:
+        many = len(self.errors)
         lines = [
-            f"Errors of {len(self.errors)} tables of the copy (0: equal, 2: nothing in "
-            f"common). Mean: {self.mean:.3f}. All intervals hold together at "
+            f"Errors of {many} table{'' if many == 1 else 's'} of the copy (0: equal, 2: "
+            f"nothing in common). Mean: {self.mean:.3f}. All intervals hold together at "
             f"{percent(self.confidence)}.",
             "The worst:",
             *(f"  {one}" for one in self.worst()),
