@@ -1,7 +1,7 @@
 """A statement from its tables up: one rule for each construct that may stand in it.
 
 Whatever no rule covers is refused: LIMIT, ORDER BY, QUALIFY, samples, recursive WITH, other
-joins, windows with frames, and every function and aggregate that is not listed.
+joins, frames but ROWS, and every function and aggregate that is not listed.
 """
 
 import re

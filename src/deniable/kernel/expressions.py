@@ -18,17 +18,7 @@ from sqlglot import exp
 from deniable.kernel.polynomials import RowSum
 from deniable.kernel.reading import Node, match, no_rule, only, operands, require
 from deniable.kernel.relations import Relation
-from deniable.kernel.values import (
-    BOOL,
-    NANS,
-    NULL,
-    UNSURE,
-    Value,
-    as_double,
-    double,
-    hull,
-    integer,
-)
+from deniable.kernel.values import BOOL, NULL, UNSURE, Value, as_double, double, hull, integer
 
 _STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 NUMBERS = {"int", "double", "null"}
@@ -226,7 +216,7 @@ def _try_cast(node: exp.TryCast, scope: RowScope) -> Value:
     NaN, so that must be determined; timestamps out of range make it fail: they are refused."""
     to, value = type_of(only(node, "this", "to", "safe")), scope.value(node.this)
     made, kinds = _TYPES.get(to, (NULL, set[str]()))
-    total = value.kind in kinds and not (to == "TEXT" and value.zeros >= NANS)
+    total = value.kind in kinds and not (to == "TEXT" and value.unsure)
     require(total, f"TRY_CAST of {value.kind} to {to} has no rule, or is not determined.")
     if made.kind == "int":
         low, high = floor(max(value.low, made.low)), ceil(min(value.high, made.high))
@@ -235,9 +225,8 @@ def _try_cast(node: exp.TryCast, scope: RowScope) -> Value:
         return value
     elif to == "DOUBLE" and value.kind in ("int", "bool"):
         made = double(value.low, value.high, value)._replace(zeros=0)
-    elif to == "DOUBLE":
-        made = made._replace(zeros=max(made.zeros, value.zeros))
-    return made._replace(different=value.different)
+    zeros = max(made.zeros, value.zeros) if to == "DOUBLE" else 0
+    return made._replace(different=value.different, zeros=zeros)
 
 
 def _case(node: exp.Case, scope: RowScope) -> Value:

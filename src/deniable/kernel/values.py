@@ -67,6 +67,11 @@ class Value(NamedTuple):
         return bool(-inf < self.low and self.high < inf)
 
     @property
+    def unsure(self) -> bool:
+        """Whether the order of rows may decide on a sign that its text would show."""
+        return self.zeros >= NANS
+
+    @property
     def most(self) -> int | None:
         """How many different values there can be, NULL included."""
         counts = [] if self.different is None else [self.different]
@@ -91,8 +96,7 @@ class Value(NamedTuple):
 
     def one_zero(self) -> "Value":
         """The value where a zero is gone, or is always 0.0. It may still be any NaN."""
-        unsure = self.zeros >= NANS and self.high == inf
-        return self._replace(zeros=NANS if unsure else 0)
+        return self._replace(zeros=NANS if self.unsure and self.high == inf else 0)
 
     def optional(self) -> "Value":
         """The value, or NULL; no longer a column, a number of a window or a sum."""
