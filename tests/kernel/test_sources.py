@@ -6,7 +6,7 @@ import pytest
 
 from deniable.errors import PlanRefused
 from deniable.kernel.derivation import Derivation
-from deniable.kernel.facts import Facts
+from deniable.kernel.facts import Facts, TableFacts
 from deniable.kernel.reading import read_statement
 from deniable.kernel.sources import PartRule
 from deniable.kernel.verdict import check_plan
@@ -120,6 +120,18 @@ def test_which_units_of_a_join_are_known(side, left_known, right_known, units, k
     joined = Derivation(FACTS).filtered(node, {})
     assert (joined.units, joined.known) == (units, known)
     assert (joined.either is None) == (side != "FULL ")
+
+
+def test_a_unit_that_is_cast_in_a_full_join_may_be_null():
+    """Wide units that do not fit would be one unit: NULL."""
+    wide = TableFacts("wide", {"unit": "wide"}, unit="unit")
+    part = '(SELECT "unit" AS u FROM "wide" WHERE NOT "unit" IS NULL)'
+    cast = [f"TRY_CAST({side}.u AS INT128)" for side in "ab"]
+    for unit, known in ((f"COALESCE({', '.join(cast)})", False), ("COALESCE(a.u, b.u)", True)):
+        both = f"{part} AS a FULL JOIN {part} AS b ON {' = '.join(cast)}"
+        node = read_statement(f"SELECT {unit} AS u FROM {both}")
+        made = Derivation(Facts((wide,))).relation(node, {})
+        assert (made.units, made.known) == ({"u"}, known)
 
 
 def test_a_table_that_protects_by_another_relation_is_refused():

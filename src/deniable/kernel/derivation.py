@@ -1,7 +1,7 @@
 """A statement from its tables up: one rule for each construct that may stand in it.
 
 Whatever no rule covers is refused: LIMIT, ORDER BY, QUALIFY, samples, recursive WITH, other
-joins, windows with frames, and every function and aggregate that is not listed.
+joins, frames but ROWS, and every function and aggregate that is not listed.
 """
 
 import re
@@ -181,7 +181,7 @@ class Derivation:
                 value = value._replace(rank=None, form=None if held is None else Form(held))
             rank = value.rank and value.rank.renamed(images)
             columns[name] = value._replace(rank=rank, polynomial=None)
-        cast = any(isinstance(outputs[name], exp.TryCast) for name in units)
+        cast = any(outputs[name].find(exp.TryCast) for name in units)
         # A cast may make a unit NULL in one of its columns.
         require(not cast or len(units) == 1, "A unit is cast, and also kept as it is.")
         require(len(spread) < 2, "Rows are spread over places twice.")

@@ -144,7 +144,7 @@ def _combined(kind: type[Node], a: Value, b: Value) -> Value:
     if not a.kind == b.kind == "int":
         result = double(min(corners), max(corners), a, b)
         positive = kind is exp.Add and 0 in (a.zeros, b.zeros)  # a sum with 0.0 is never -0.0
-        return result._replace(zeros=0) if positive else result
+        return result.one_zero() if positive else result
     result = integer(min(corners), max(corners), max(a.bits, b.bits), a, b)
     known = a.polynomial is not None and b.polynomial is not None
     return result._replace(polynomial=apply(a.polynomial, b.polynomial) if known else None)
@@ -212,11 +212,11 @@ def _moment(text: str) -> int | None:
 
 
 def _try_cast(node: exp.TryCast, scope: RowScope) -> Value:
-    """TRY_CAST is NULL where CAST would fail. To a text it may show the sign of a zero, so that
-    must be determined; timestamps out of range make it fail, so they are refused."""
+    """TRY_CAST is NULL where CAST would fail. To a text it may show the sign of a zero or
+    NaN, so that must be determined; timestamps out of range make it fail: they are refused."""
     to, value = type_of(only(node, "this", "to", "safe")), scope.value(node.this)
     made, kinds = _TYPES.get(to, (NULL, set[str]()))
-    total = value.kind in kinds and not (to == "TEXT" and value.zeros == UNSURE)
+    total = value.kind in kinds and not (to == "TEXT" and value.unsure)
     require(total, f"TRY_CAST of {value.kind} to {to} has no rule, or is not determined.")
     if made.kind == "int":
         low, high = floor(max(value.low, made.low)), ceil(min(value.high, made.high))
@@ -225,7 +225,8 @@ def _try_cast(node: exp.TryCast, scope: RowScope) -> Value:
         return value
     elif to == "DOUBLE" and value.kind in ("int", "bool"):
         made = double(value.low, value.high, value)._replace(zeros=0)
-    return made._replace(different=value.different)
+    zeros = max(made.zeros, value.zeros) if to == "DOUBLE" else 0
+    return made._replace(different=value.different, zeros=zeros)
 
 
 def _case(node: exp.Case, scope: RowScope) -> Value:
@@ -279,7 +280,7 @@ def _compared(kind: type[Node], value: Value, other: Value, *, holds: bool) -> V
     if not other.bounded or other.null or rounded:
         return value  # where it is rounded, one of them becomes a double before
     if kind is exp.EQ and not holds and other.low == other.high == 0:
-        return value._replace(zeros=0)
+        return value.one_zero()
     if kind not in _OPPOSITE or value.kind not in ("int", "double", "time"):
         return value
     kind, low, high = kind if holds else _OPPOSITE[kind], value.low, value.high
@@ -289,9 +290,9 @@ def _compared(kind: type[Node], value: Value, other: Value, *, holds: bool) -> V
     else:
         low = max(low, other.low + (whole and kind is exp.GT))
     nonzero = (kind is exp.LT and other.high <= 0) or (kind is exp.GT and other.low >= 0)
-    zeros = 0 if nonzero else value.zeros
     # If the range is empty, one point of it: no row comes here.
-    return value._replace(low=min(low, high), high=high, zeros=zeros, polynomial=None)
+    value = value._replace(low=min(low, high), high=high, polynomial=None)
+    return value.one_zero() if nonzero else value
 
 
 def _coalesce(node: exp.Coalesce, scope: RowScope) -> Value:
@@ -306,7 +307,7 @@ def _nullif(node: exp.Nullif, scope: RowScope) -> Value:
     values = scope.values(node, "this", "expression")
     _check_alike(values)
     gone = values[1].low == values[1].high == 0
-    return values[0].optional()._replace(zeros=0 if gone else values[0].zeros)
+    return values[0].optional().one_zero() if gone else values[0].optional()
 
 
 EXPRESSIONS: Rules = {

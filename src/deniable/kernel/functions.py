@@ -2,7 +2,7 @@
 
 Each function is deterministic and total in the engine. Its result has no useful range, but the
 types matter: SIGN makes an integer of 8 bits, and sums of it may overflow. Aggregates are exact
-and do not depend on the order of rows: counts, sums of integers, MIN and MAX.
+and do not depend on the order of rows: counts, sums of integers, MIN, MAX and MEDIAN.
 """
 
 from collections.abc import Mapping
@@ -265,9 +265,8 @@ def cut(node: Node, scope: RowScope) -> Value | None:
     if count != _ONE or rows is None or m.low < 1:
         return None
     reach = joint([rows]).times(m.low)
-    product = scope.value(
-        node.args["ifs"][0].args["true"].unnest().this
-    )  # which cannot overflow
+    share = node.args["ifs"][0].args["true"].unnest()
+    product = scope.value(share.this)  # which cannot overflow
     bounded = integer(reach.low, reach.high, product.bits)
     return bounded._replace(null=True, form=Form(rows, m.low))
 

@@ -77,10 +77,8 @@ def unit_in(node: Node, rows: Relation) -> str | None:
         found = unit_in(sides["a"], each[0]) and unit_in(sides["b"], each[1])
         return found and min(rows.either[0])
     if isinstance(node, exp.TryCast) and rows.owner is not None and not rows.numbered:
-        to = type_of(only(node, "this", "to", "safe"))
-        return (
-            unit_in(node.this.unnest(), rows) if _INJECTIVE.get(rows.owner.kind) == to else None
-        )
+        same = _INJECTIVE.get(rows.owner.kind) == type_of(only(node, "this", "to", "safe"))
+        return unit_in(node.this.unnest(), rows) if same else None
     name = rows.name(node) if isinstance(node, exp.Column) else None
     return name if name in rows.units else None
 
@@ -158,17 +156,14 @@ def join_rows(left: Relation, right: Relation, join: exp.Join) -> Relation:
         alike = left.owner == right.owner and left.owner.unit is not None
         require(alike and same, "Two private tables are not joined on one unit.")
         tests = [part for part in tests if part not in same]
-        units = (frozenset[str]() if stay[1] else left.units) | (
-            frozenset() if stay[0] else right.units
-        )
+        sides = zip((left, right), reversed(stay), strict=True)
+        units = frozenset[str]().union(*(side.units for side, padded in sides if not padded))
         known = (left.known or not stay[0]) and (right.known or not stay[1])
         both = Relation(columns, left.owner, rows, units, known, join_units(left, right, stay))
         both = both._replace(either=(left.units, right.units) if all(stay) else None)
     else:
         own, alone = (left, stay[1]) if left.owner is not None else (right, stay[0])
-        require(
-            own.owner is None or not alone, "A public row would stay without a private one."
-        )
+        require(not (own.owner and alone), "A public row would stay without a private one.")
         groups = tuple(limit for limit in own.limits if limit.kind == "groups")
         both = Relation(columns, own.owner, rows, own.units, own.known, groups)
     for test in tests:

@@ -12,7 +12,7 @@ Names = frozenset[str]
 _LARGEST_DOUBLE = Fraction(2) ** 1000  # results below this cannot overflow
 _SLACK = Fraction(1, 1 << 50)  # more than a few roundings of a double, relative
 _TINY = Fraction(1, 1 << 1000)
-SIGNED, UNSURE = 1, 2  # of zeros
+SIGNED, NANS, UNSURE = 1, 2, 3  # of zeros
 
 
 class Limit(NamedTuple):
@@ -54,8 +54,8 @@ class Value(NamedTuple):
     bits: int = 0  # of an integer's type
     null: bool = True  # whether it may be NULL
     different: int | None = None  # the most different values that filters leave, NULL included
-    # Whether 0.0 and -0.0 may both occur (SIGNED), and which of them may depend on the order of
-    # rows (UNSURE). Else values that compare equal are identical.
+    # Whether 0.0 and -0.0 may both occur (SIGNED), and whether the order of rows may decide
+    # which of them it is (UNSURE), or only which NaN, of which one prints as -nan (NANS).
     zeros: int = 0
     rank: Limit | None = None  # of a window's number
     form: Form | None = None
@@ -65,6 +65,11 @@ class Value(NamedTuple):
     def bounded(self) -> bool:
         """Whether its range is known, so that it is not NaN."""
         return bool(-inf < self.low and self.high < inf)
+
+    @property
+    def unsure(self) -> bool:
+        """Whether the order of rows may decide on a sign that its text would show."""
+        return self.zeros >= NANS
 
     @property
     def most(self) -> int | None:
@@ -86,7 +91,12 @@ class Value(NamedTuple):
     def interchanged(self) -> "Value":
         """The value where one of several rows is taken that compare equal: whether it is 0.0 or
         -0.0, or which NaN, depends on the order of rows."""
-        return self._replace(zeros=UNSURE) if self.zeros else self
+        number = self.kind != "double" or self.high < inf  # NaN is above every end
+        return self._replace(zeros=UNSURE if self.zeros else 0 if number else NANS)
+
+    def one_zero(self) -> "Value":
+        """The value where a zero is gone, or is always 0.0. It may still be any NaN."""
+        return self._replace(zeros=NANS if self.unsure and self.high == inf else 0)
 
     def optional(self) -> "Value":
         """The value, or NULL; no longer a column, a number of a window or a sum."""

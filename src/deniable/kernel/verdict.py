@@ -19,7 +19,7 @@ from deniable.kernel.polynomials import Caps, Joint, RowSum, joint, movement
 from deniable.kernel.reading import Node, conditions, match, only, read_statement, require
 from deniable.kernel.relations import Relation
 from deniable.kernel.sources import PartRule, group_names, outputs
-from deniable.kernel.values import UNSURE, Names, Value
+from deniable.kernel.values import Names, Value
 from deniable.privacy import ApproximateLoss, GaussianLoss, Loss, PureLoss
 from deniable.query.plan.plan import Block, Choice, Distances, Plan
 
@@ -78,8 +78,7 @@ def answer_of(node: Node, statement: Derivation) -> LastSelect:
     for condition in conditions(node.args.get("having")):
         statement.among(groups, condition, {})
     columns = statement.made(node, rows, keys).columns
-    zeros = [value.zeros for value in columns.values()]
-    require(UNSURE not in zeros, "A key may be 0 with either sign.")
+    require(not any(one.unsure for one in columns.values()), "A key may have either sign.")
     return LastSelect(columns, outputs(node, rows), rows, keys)
 
 

@@ -131,14 +131,16 @@ def stored(tmp_path):
         connection.con.execute(f"CREATE VIEW t AS {view}")
         connection.con.execute("CREATE VIEW above AS SELECT * FROM t")
         table = connection.table("t")
-        return [table, table.filter(table.x > 1), connection.table("above"), table.union(table)]
+        text = connection.sql("SELECT u FROM (SELECT * FROM t)", schema={"u": "int64"})
+        above = connection.table("above")
+        return [table, table.filter(table.x > 1), above, table.union(table), text]
 
     return make
 
 
 @pytest.mark.parametrize("case", VIEWS)
 def test_a_stored_view_that_could_mix_units_or_fail_is_refused(stored, case):
-    """Whatever an expression does, the views that it reads are checked."""
+    """Whatever an expression does, or its SQL, the views that it reads are checked."""
     for source in stored(VIEWS[case]):
         with pytest.raises(InvalidPolicy, match=r"is a view with .*CREATE TABLE"):
             Ibis.open({"t": source})

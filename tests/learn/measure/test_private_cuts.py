@@ -41,7 +41,7 @@ def test_a_model_with_them_tells_apart_what_public_cells_cannot():
     assert said[0] > said[1] + 0.1
 
 
-@pytest.mark.parametrize("columns", ["pay", [], ["pay", "pay"], ["text"], ["y"], ["x"]])
+@pytest.mark.parametrize("columns", ["pay", [], ["pay", "PAY"], ["text"], ["y"], ["x"]])
 def test_other_columns_are_refused_before_the_charge(columns):
     data = opened()
     with pytest.raises(InvalidParameter):

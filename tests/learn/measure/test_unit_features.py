@@ -44,6 +44,14 @@ def opened(people, visits, neighbors="add-remove"):
     return connect(policy, dp.Session)
 
 
+@pytest.mark.parametrize("end", ["", ";", "  -- visits of each"])
+def test_the_text_may_end_as_any_text_does(end):
+    with opened(*made_up(20)) as session:
+        rows = with_features(session.table("people"), VISITS + end, bounds=BOUNDS)
+    assert rows.other == "visits"
+    assert list(rows.columns) == ["visits", "spent"]
+
+
 @pytest.mark.parametrize("kind", [learn.NaiveBayes, learn.AdditiveModel])
 def test_a_model_learns_from_them(kind):
     with opened(*made_up()) as session:

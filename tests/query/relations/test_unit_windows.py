@@ -147,6 +147,31 @@ def test_other_windows_are_refused_in_words(window, words):
 
 
 @pytest.mark.parametrize(
+    "inner",
+    [
+        "id IN (SELECT id FROM data QUALIFY RANK() OVER (PARTITION BY id ORDER BY day) = 2)",
+        "ward IN (SELECT DISTINCT ON (id) ward FROM data WHERE id = d.id ORDER BY id, day)",
+        "EXISTS (SELECT 1 FROM data WHERE id = d.id QUALIFY SUM(cost) OVER (PARTITION BY id) > "
+        "1)",
+        "1 < (SELECT MAX(cost) FROM data WHERE id = d.id QUALIFY RANK() OVER (PARTITION BY id "
+        "ORDER BY day) = 2)",
+    ],
+)
+def test_no_window_of_a_sub_query_in_a_condition_is_forgotten(inner):
+    with pytest.raises(dp.InvalidQuery, match="with QUALIFY or DISTINCT ON"):
+        plan(parse(f"SELECT COUNT(*) FROM data AS d WHERE {inner}"), policy(), epsilon=1)
+
+
+def test_a_window_in_from_of_a_sub_query_in_a_condition_counts():
+    """Of two people, one has a second row."""
+    inner = "SELECT * FROM data QUALIFY RANK() OVER (PARTITION BY id ORDER BY day) = 2"
+    text = f"SELECT COUNT(DISTINCT id) FROM data WHERE id IN (SELECT id FROM ({inner}) AS v)"
+    made = plan(parse(text), policy(), epsilon=1)
+    with opened([(1, "A", 1.0, 1), (1, "A", 1.0, 2), (2, "A", 1.0, 1)]) as engine:
+        assert run(engine, made) == ({((), "f0_0"): 1}, {})
+
+
+@pytest.mark.parametrize(
     ("inner", "words"),
     [
         ("SELECT DISTINCT ON (id) cost FROM data", "needs ORDER BY"),

@@ -11,6 +11,8 @@ from typing import Any
 
 import ibis.expr.operations as ops
 import pyarrow as pa
+import sqlglot
+from sqlglot import exp
 
 from deniable.engines.dialect.duckdb_collations import has_collation
 from deniable.engines.dialect.duckdb_types import type_name
@@ -63,11 +65,12 @@ class DuckDBThroughIbis(IbisConnection):
     def add(self, name: str, table: Any) -> None:
         """An Ibis expression becomes DuckDB's SQL here, once; the owner vouches for it, but not
         for the views that it reads: they are stored, and anyone may have made them."""
-        for read in table.op().find(ops.DatabaseTable):
-            self._check(read.name, read.namespace.catalog, read.namespace.database)
+        query = self.backend.compile(table)  # with the text of an expression that is SQL
+        for read in sqlglot.parse_one(query, dialect="duckdb").find_all(exp.Table):
+            self._check(read.name, read.catalog or None, read.db or None)
         if table.op().find(ops.InMemoryTable):
             self.backend.to_pyarrow(table.limit(0))  # registers it in DuckDB
-        self._add_query(name, self.backend.compile(table))
+        self._add_query(name, query)
 
     def add_named(self, name: str, table: str) -> None:
         self._check(table)

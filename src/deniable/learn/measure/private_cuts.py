@@ -39,7 +39,8 @@ def private_cuts(
     >>> sorted(cuts["pay"])[len(cuts["pay"]) // 2] < 100_000, str(data.remaining)
     (True, 'epsilon 2, delta 0')
     """
-    if isinstance(columns, str) or not columns or len(set(columns)) < len(columns):
+    different = {str(name).lower() for name in columns}
+    if isinstance(columns, str) or not columns or len(different) < len(columns):
         raise InvalidParameter(f"`columns` must be a list of names. Found {columns!r}.")
     data = protected(table, None)
     found = {name.lower(): column for name, column in data.table.columns.items()}

@@ -11,7 +11,7 @@ from typing import Any
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import decimal_text
 from deniable.policy import Column, Table
-from deniable.query.language.parse import parse
+from deniable.query.language.parse import parse, parse_tree
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import ColumnRef, Join, Relation
 from deniable.query.plan.quoting import quote_name
@@ -77,7 +77,8 @@ def _join(own: Table, sql: str, unit: str, columns: Mapping[str, Column]) -> Rel
     for name, column in columns.items():
         low, high = map(decimal_text, column.bounds or ())
         shown.append(f"CLAMP({quote_name(name)}, {low}, {high}) AS {quote_name(name)}")
-    inner = f"SELECT {', '.join(shown)} FROM ({sql}) AS features"
+    text = parse_tree(sql).sql("duckdb", comments=False)  # a comment would hide what follows
+    inner = f"SELECT {', '.join(shown)} FROM ({text}) AS features"
     joined = parse(
         f"SELECT COUNT(*) AS n FROM {quote_name(own.name)} AS a LEFT JOIN ({inner}) AS b "
         f"ON a.{quote_name(str(own.id_column))} = b.{quote_name(unit)}"

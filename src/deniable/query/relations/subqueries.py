@@ -88,6 +88,11 @@ class _SubqueryJoin:
                 f"{subquery} with GROUP BY or HAVING is not supported. JOIN the sub-query in "
                 "FROM instead."
             )
+        if subquery.query.qualify is not None:
+            raise InvalidQuery(
+                f"{subquery} with QUALIFY or DISTINCT ON is not supported. Put these into its "
+                "FROM: IN (SELECT patient FROM (SELECT * FROM visits QUALIFY ...) AS v)."
+            )
 
     def join(self) -> tuple[RelationView, Expression]:
         """The view joined with the sub-query, and the expression that replaces it."""
