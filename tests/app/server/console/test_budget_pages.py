@@ -162,6 +162,23 @@ def test_a_second_grant_raises_the_same_line(requested):
     assert ann.get("/v1/hospital/budget").json()["epsilon"] == "11/4"
 
 
+def test_what_was_decided_is_not_decided_again(requested):
+    """A page that is older than a larger grant, or than a no, changes nothing."""
+    hospital, there, _ = requested
+    ann, olga = hospital.visitor("ann"), hospital.visitor("olga")
+    for epsilon in ("3", "3.5"):
+        ann.submit("/console/hospital/budget", epsilon=epsilon, reason="more")
+    olga.submit(there.replace("/1", "/2"), act="grant")
+    olga.submit(there.replace("/1", "/3"), act="decline")
+    written = hospital.file.read_text()
+    for number in (1, 2, 3):
+        late = olga.submit(there.replace("/1", f"/{number}"), act="grant")
+        assert late.status_code == 400
+        assert f"Request {number} is not open any more." in text_of(late)
+    assert hospital.file.read_text() == written
+    assert ann.get("/v1/hospital/budget").json()["epsilon"] == "3"
+
+
 def test_a_grant_consents_to_nothing_else(requested):
     """An edit of the file that nobody consented to stays out, and the file as it was."""
     hospital, there, _ = requested
