@@ -1,8 +1,8 @@
 """Widens an interval to all rows of a unit, by what `session.limits` measured.
 
-A plan counts only so many rows of a unit. With the released histograms of how many rows units
-really have, the mean over all of them follows within limits: if a share s of the rows is left
-out, it is (1 - s) times the mean of the counted rows plus s times a mean that may lie anywhere
+A plan counts a limited number of rows of a unit. With the released histograms of how many rows
+units really have, the mean over all of them follows within limits: if a share s of the rows is
+left out, it is (1 - s) times the mean of the counted rows plus s times a mean that may lie anywhere
 between the public bounds. What is left out is a ratio of sums over units, whose noise and
 sampling error are those of any other (`mean_intervals`).
 
