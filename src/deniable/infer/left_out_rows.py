@@ -2,9 +2,9 @@
 
 A plan counts a limited number of rows of a unit. With the released histograms of how many rows
 units really have, the mean over all of them follows within limits: if a share s of the rows is
-left out, it is (1 - s) times the mean of the counted rows plus s times a mean that may lie anywhere
-between the public bounds. What is left out is a ratio of sums over units, whose noise and
-sampling error are those of any other (`mean_intervals`).
+left out, it is (1 - s) times the mean of the counted rows plus s times a mean that may lie
+anywhere between the public bounds. What is left out is a ratio of sums over units, whose noise
+and sampling error are those of any other (`mean_intervals`).
 
 The histograms are over all rows and groups. So of one group, or under a WHERE, no more rows are
 left out than of all together: with O left-out rows and K counted rows for each row that there
