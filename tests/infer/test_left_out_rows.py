@@ -8,6 +8,9 @@ import deniable as dp
 from deniable.errors import InvalidParameter
 from deniable.infer.groups.readings import read
 from deniable.infer.left_out_rows import left_out
+from deniable.policy import Column, Policy, Table
+from deniable.release.public_session import Session
+from deniable.release.session.connecting import connect
 from tests.infer.simulated import at_most
 
 LEVEL = Fraction(19, 20)
@@ -104,3 +107,35 @@ def test_limits_of_something_else_are_refused():
     counts = visits.sql("SELECT COUNT(*) AS n FROM v", epsilon=1)
     with pytest.raises(InvalidParameter, match="n is neither"):
         counts.population(fraction=0.5, limits=limits)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(SELECT id, x FROM v UNION ALL SELECT id, x FROM v)",
+        "v JOIN codes ON v.ward = codes.ward",
+    ],
+)
+def test_rows_that_are_repeated_or_of_another_unit_are_refused(source):
+    """Of a unit with six rows, a union has twelve: ten are left out, and four were measured."""
+    people = np.repeat(np.arange(60), 4)
+    rows = {"id": people, "home": people // 2, "ward": ["A", "B"] * 120, "x": people % 50}
+    codes = pa.table({"ward": ["A", "A", "B"], "code": [1, 2, 3]})
+    shape = {"columns": {"x": Column("x", bounds=(0, 100), step=1)}}
+    limits = {"max_groups_per_unit": 1, "max_rows_per_unit_per_group": 2}
+
+    def open_with(unit):
+        table = Table("v", pa.table(rows), unit=unit, **shape, **limits)
+        public = Table("codes", codes, public=True)
+        return connect(Policy([table, public], epsilon=1000), Session)
+
+    visits = open_with("id")
+    measured = visits.limits("v", epsilon=1, max_rows=8)
+    repeated = visits.sql(f"SELECT COUNT(x) AS n, AVG(x) AS m FROM {source}", epsilon=1)
+    with pytest.raises(InvalidParameter, match="joins or repeats rows"):
+        repeated.population(limits=measured)
+    other = open_with("home").sql(ALL, epsilon=1)
+    with pytest.raises(InvalidParameter, match="rows of one id"):
+        other.population(limits=measured)
+    plain = visits.sql(f"{ALL} WHERE x < 40 FOR POPULATION", epsilon=1)
+    assert len(plain.population(limits=measured)) == 1

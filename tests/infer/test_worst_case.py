@@ -33,6 +33,21 @@ def test_parts_of_a_statistic_have_noise_of_their_own():
     assert not first.flags.writeable
 
 
+@pytest.mark.parametrize("part", [0, 1, 2])
+def test_noise_does_not_depend_on_the_samples(part):
+    """NumPy draws the same from the seeds 7 and (7, 0): then samples and noise go together."""
+    noise, seen = Gaussian(rho=Fraction(1, 50)).noise(), []
+
+    def simulate(point, rng, many):
+        seen.append((rng.normal(0, 1, many), draw_noise(noise, (many,), part)))
+        return seen[-1][0]
+
+    worst_p(2.0, simulate, [1.0])
+    sample, drawn = seen[-1]
+    assert sample.size > 10_000
+    assert abs(np.corrcoef(sample, drawn)[0, 1]) < 0.05
+
+
 def test_it_is_never_below_the_chance_of_the_set():
     assert 0.001 < worst_p(50.0, normal, [1.0]) < 0.002
 

@@ -22,6 +22,9 @@ from deniable.infer.groups.group_means import GroupMeans, NoisePart
 from deniable.infer.groups.mean_intervals import population_ends
 from deniable.infer.groups.unit_squares import rows_of_unit
 from deniable.infer.inferred import Inferred
+from deniable.query.plan.plan import Plan
+from deniable.query.plan.statement_text import tree_of
+from deniable.query.plan.tables_read import tables_read
 from deniable.release.limits.measured_limits import MeasuredLimits
 from deniable.release.limits.unit_histograms import UnitHistogram
 from deniable.release.session.release import Release
@@ -36,6 +39,13 @@ def check_limits(release: Release, limits: MeasuredLimits) -> None:
         raise InvalidParameter("`limits` takes what session.limits(...) returned.")
     if [name.lower() for name in plan.tables] != [limits.table.lower()]:
         raise InvalidParameter(f"These limits were measured for {limits.table} alone.")
+    if (plan.unit or "").lower() != limits.unit.lower():
+        raise InvalidParameter(f"These limits count the rows of one {limits.unit}.")
+    if not _reads_once(plan, limits.table):
+        raise InvalidParameter(
+            "This question joins or repeats rows, so one unit has more of them here than were "
+            f"measured. Ask about {limits.table} itself."
+        )
     if sorted(key_columns(plan)) != sorted(name.lower() for name in limits.by):
         raise InvalidParameter(
             f"These limits are of questions by {', '.join(limits.by) or 'no group'}. Measure "
@@ -49,6 +59,12 @@ def check_limits(release: Release, limits: MeasuredLimits) -> None:
             "A limit of rows over all groups, or groups that were found in the data, leave out "
             "more than what was measured."
         )
+
+
+def _reads_once(plan: Plan, table: str) -> bool:
+    """Whether each statement reads this table in one place, and nothing else."""
+    read = [[name.lower() for name, _ in tables_read(tree_of(s.sql))] for s in plan.statements]
+    return all(names == [table.lower()] for names in read)
 
 
 def widen(

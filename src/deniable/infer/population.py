@@ -81,6 +81,18 @@ def infer_population(
     confidence: Number,
 ) -> Population:
     """Implements `Release.population`."""
+    return Population(tuple(infer_each(release, value, rows, fraction, limits, confidence)))
+
+
+def infer_each(
+    release: Release,
+    value: str | None = None,
+    rows: str | None = None,
+    fraction: Fractions = None,
+    limits: MeasuredLimits | None = None,
+    confidence: Number = 0.95,
+) -> Iterator[tuple[Key, Inferred]]:
+    """The numbers one after the other: each takes its time, and there may be many groups."""
     level = confidence_level(confidence)
     if limits is not None:
         check_limits(release, limits)
@@ -93,12 +105,8 @@ def infer_population(
             "shares: AVG(x) with COUNT(x) beside it, or name a count and the count that it is "
             "a part of with `value` and `rows`."
         )
-    results = tuple(
-        pair
-        for column in columns
-        for pair in _infer(release, column, rows, fraction, limits, level)
-    )
-    return Population(results)
+    for column in columns:
+        yield from _infer(release, column, rows, fraction, limits, level)
 
 
 def _columns(release: Release, known: bool) -> list[str]:

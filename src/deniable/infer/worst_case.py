@@ -77,7 +77,7 @@ def _share_above(observed: float, simulate: Simulate, point: Point, many: int) -
 
 def draw_noise(noise: Noise, shape: tuple[int, ...], part: int = 0) -> Floats:
     """Noise of a mechanism's law, for simulations: it protects nobody. It is the same at each
-    point; each part of a statistic has noise of its own.
+    point; each part of a statistic has noise of its own, and none depends on the samples.
 
     >>> from deniable.mechanisms import Laplace
     >>> drawn = draw_noise(Laplace(epsilon=1).noise(), (10_000,))
@@ -90,7 +90,7 @@ def draw_noise(noise: Noise, shape: tuple[int, ...], part: int = 0) -> Floats:
 
 @lru_cache(maxsize=8)
 def _drawn(noise: GaussianNoise | LaplaceNoise, shape: tuple[int, ...], part: int) -> Floats:
-    rng = np.random.default_rng((_SEED, part))
+    rng = np.random.default_rng((_SEED, 1 + part))  # (_SEED, 0) is the stream of the samples
     if isinstance(noise, GaussianNoise):
         drawn = np.rint(rng.normal(0, float(noise.variance) ** 0.5, shape))
     else:

@@ -20,7 +20,7 @@ from deniable.ledger.amendments import Gift
 from deniable.ledger.durable_ledger import DurableLedger, default_key_path
 from deniable.ledger.floor_mark import NOT_BEGUN, Floor, FloorMark, locked_folder
 from deniable.ledger.stores.signing_keys import SigningKey
-from deniable.ledger.terms import Terms
+from deniable.ledger.terms import ANY_ANALYST, Terms
 from deniable.policy import Policy, load
 from deniable.policy.analyst_limit import with_analyst_limit
 from deniable.policy.folder_neighbors import (
@@ -138,7 +138,10 @@ def grant_limit(
                 "The policy in the file is not the one in force: it was edited, or something "
                 "else is being granted. Put it in force first, or try again."
             )
-        delta = _delta_of(in_force, f"analyst:{compared_name(analyst)}")
+        account = f"analyst:{compared_name(analyst)}"
+        if account == ANY_ANALYST:
+            raise InvalidPolicy(f"{analyst} stands for all analysts. Rename the account.")
+        delta = _delta_of(in_force, account)
         changed = with_analyst_limit(text, analyst, epsilon, delta)
         try:
             replace_text(file, changed)

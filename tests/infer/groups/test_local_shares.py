@@ -158,6 +158,9 @@ def test_what_is_no_group_of_a_survey_is_refused():
         infer.difference({}, "A", "B")
     with pytest.raises(InvalidParameter, match="Nobody of 'A'"):
         infer.difference({"A": (COINS, (0, 0)), "B": (COINS, (1, 2))}, "A", "B")
+    for counts in ((-5, 10), (600.7, 400), (float("nan"), 3)):
+        with pytest.raises(InvalidParameter, match="`count` must be a whole number, 0 or more"):
+            infer.proportion_test({"A": (COINS, counts)}, 0.5)
     other = dp.RandomizedResponse(odds=2)
     mixed = {"A": (COINS, (50, 20)), "B": (other, (10, 20))}
     assert infer.difference(mixed, "A", "B").low < 1

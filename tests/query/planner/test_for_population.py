@@ -98,6 +98,15 @@ def _steps(plan):
     return [form(output.node).weights[0][1] for output in plan.outputs[2:]]
 
 
+def test_a_count_before_its_mean_is_measured_once():
+    """The mean takes the count that is there, and that one gets the weight."""
+    session = protect(max_groups_per_unit=1, max_rows_per_unit_per_group=2)
+    text = "SELECT COUNT(cost) AS n, AVG(cost) AS m, AVG(cost) AS k FROM visits FOR POPULATION"
+    assert names(session, text) == [
+        *("n", "m", "m: sum", "m: sum sum", "m: sum rows", "m: rows rows", "k")
+    ]
+
+
 def test_where_chooses_rows_before_they_are_taken_together():
     visits = protect(max_rows_per_unit_per_group=2)
     text = "SELECT AVG(cost) AS m FROM visits WHERE sick = 1 AND ward = 'A' FOR POPULATION"

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
+from deniable.exact.rationals import whole
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
 from deniable.mechanisms import Ordinal, RandomizedResponse, Tally
 from deniable.mechanisms.local.estimate import Estimate
@@ -178,7 +179,7 @@ def _tally(key: Key, found: Any) -> Tally:
         design, counts = found
         fits = hasattr(counts, "__len__") and len(counts) == design.categories
         if fits and not isinstance(design, FrequencyOracle):
-            exact = tuple(int(count) for count in counts)
+            exact = tuple(whole(count, "count", least=0) for count in counts)
             found = Tally(design, exact, sum(exact))
     if not isinstance(found, Tally) or not isinstance(found.design, _DESIGNS):
         raise InvalidParameter(f"{_FORM} Found {key!r} with another value.")

@@ -229,8 +229,7 @@ class _Widened:
         over, under = Aggregate("sum", y), Aggregate("sum", n)
         self.outputs.append(replace(output, expression=Call("/", (over, under))))
         for name, total in ((f"{output.name}: sum", over), (f"{output.name}: rows", under)):
-            self._beside(name, total)
-            self.weights[name] = _SUM_WEIGHT
+            self.weights[self._beside(name, total)] = _SUM_WEIGHT
         for name, pair in (("sum sum", (y, y)), ("sum rows", (y, n)), ("rows rows", (n, n))):
             self._beside(f"{output.name}: {name}", Aggregate("sum", Call("*", pair)))
 
@@ -266,11 +265,14 @@ class _Widened:
         away = Fraction(math.ceil(-NormalDist().inv_cdf(_TAIL) * spread * _ROUND) + 1, _ROUND)
         yield from (end for end in (level - away, level + away) if 0 < end < 1)
 
-    def _beside(self, name: str, expression: Expression) -> None:
-        """Adds an output, unless it is asked for already."""
+    def _beside(self, name: str, expression: Expression) -> str:
+        """Adds an output, unless it is asked for already; returns the name that it has."""
         asked = (*self.outputs, *(self.asked.outputs if not self.by_unit else ()))
-        if all(output.expression != expression for output in asked):
-            self.outputs.append(Named(name, expression))
+        for output in asked:
+            if output.expression == expression:
+                return output.name
+        self.outputs.append(Named(name, expression))
+        return name
 
     def _term(self, total: Aggregate) -> Expression:
         """What one row, or one unit, adds to a sum or to a count."""

@@ -2,13 +2,16 @@ import html
 import json
 import re
 
+import pyarrow as pa
 import pytest
 
 import deniable as dp
 from deniable.app.server.console.kept_answers import read_kept
+from deniable.app.server.console.sampling_errors import describe_population
 from deniable.app.server.questions import slots
 from deniable.app.server.questions.question_queue import QuestionQueue
 from deniable.app.web.console.answer_tables import round_to
+from deniable.infer import population
 from tools.console_server import WARDS
 
 COUNTS = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
@@ -156,3 +159,19 @@ def test_noise_and_sampling_are_apart_and_those_of_population(hospital):
         assert float(high.replace(",", "")) >= inferred.high
     counts = ann.get(ask(ann, "SELECT COUNT(*) AS n FROM visits", "0.05")).text
     assert "Noise and sampling apart" not in counts
+
+
+def test_a_page_infers_no_more_numbers_than_it_shows(monkeypatch):
+    """Two thousand groups would keep a processor busy for half a minute at each view."""
+    found, wards = [], [str(number) for number in range(60)]
+    infer = population._infer_mean
+    monkeypatch.setattr(
+        population, "_infer_mean", lambda *given: found.append(1) or infer(*given)
+    )
+    rows = pa.table({"ward": wards * 9, "cost": [1.0] * 540})
+    visits = dp.protect(rows, keys={"ward": wards}, bounds={"cost": (0, 9)}, epsilon=9)
+    sql = "SELECT ward, COUNT(cost) AS n, AVG(cost) AS m FROM data GROUP BY ward"
+    shown = describe_population(visits.sql(sql, epsilon=9))
+    assert len(shown.rows) == 20
+    assert shown.more
+    assert len(found) == 21

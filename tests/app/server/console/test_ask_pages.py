@@ -1,11 +1,14 @@
 import html
 import json
 import re
+from contextlib import contextmanager
 from fractions import Fraction
 
 import pytest
 
 from deniable.app.server.console.asked_form import AskedForm
+from deniable.app.server.questions.admission import Admission
+from deniable.errors import TooManyQuestions
 from deniable.release.answer.formatting import format_margin
 
 COUNTS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
@@ -139,3 +142,21 @@ def test_a_number_that_is_none_is_refused_in_words(hospital, number):
     )
     assert page.status_code == 200
     assert "Write the margin as a number" in text_of(page)
+
+
+def test_a_preview_takes_a_turn_of_its_person(hospital, monkeypatch):
+    """Planning is free and keeps a processor busy, whether or not it is asked in a browser."""
+    turns = []
+
+    @contextmanager
+    def take(admission, person, body):
+        turns.append((person.name, json.loads(body)["sql"]))
+        if len(turns) > 1:
+            raise TooManyQuestions("Questions of yours are being planned: 16.")
+        yield
+
+    monkeypatch.setattr(Admission, "planning", take)
+    ann, asked = hospital.visitor("ann"), {"sql": COUNTS, "by": "epsilon", "epsilon": "0.1"}
+    pages = [ann.submit("/console/hospital/preview", **asked).text for _ in range(2)]
+    assert turns == [("ann", COUNTS)] * 2
+    assert ["are being planned" in page for page in pages] == [False, True]

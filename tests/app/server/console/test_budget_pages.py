@@ -1,11 +1,15 @@
 import html
 import json
 import re
+from fractions import Fraction
 
 import pytest
 
+import deniable as dp
 from deniable.app.server.accounts.people import People
 from deniable.app.server.accounts.server_database import ServerDatabase
+from deniable.ledger.beginning import grant_limit
+from deniable.ledger.terms import Terms
 from tests.app.server.console.conftest import open_hospital
 from tests.app.server.console.test_answer_pages import ask
 
@@ -162,6 +166,23 @@ def test_a_second_grant_raises_the_same_line(requested):
     assert ann.get("/v1/hospital/budget").json()["epsilon"] == "11/4"
 
 
+def test_what_was_decided_is_not_decided_again(requested):
+    """A page that is older than a larger grant, or than a no, changes nothing."""
+    hospital, there, _ = requested
+    ann, olga = hospital.visitor("ann"), hospital.visitor("olga")
+    for epsilon in ("3", "3.5"):
+        ann.submit("/console/hospital/budget", epsilon=epsilon, reason="more")
+    olga.submit(there.replace("/1", "/2"), act="grant")
+    olga.submit(there.replace("/1", "/3"), act="decline")
+    written = hospital.file.read_text()
+    for number in (1, 2, 3):
+        late = olga.submit(there.replace("/1", f"/{number}"), act="grant")
+        assert late.status_code == 400
+        assert f"Request {number} is not open any more." in text_of(late)
+    assert hospital.file.read_text() == written
+    assert ann.get("/v1/hospital/budget").json()["epsilon"] == "3"
+
+
 def test_a_grant_consents_to_nothing_else(requested):
     """An edit of the file that nobody consented to stays out, and the file as it was."""
     hospital, there, _ = requested
@@ -176,6 +197,21 @@ def test_a_grant_consents_to_nothing_else(requested):
     for name in ("ann", "ben"):
         budget = hospital.visitor(name).get("/v1/hospital/budget").json()
         assert budget["epsilon"] == "1"
+
+
+@pytest.mark.parametrize("name", ["*", "\uff0a"])  # both are compared as *
+def test_who_is_called_like_all_analysts_is_granted_nothing(requested, name):
+    hospital, _, _ = requested
+    before = hospital.file.read_text()
+    with pytest.raises(dp.InvalidPolicy, match="stands for all analysts"):
+        grant_limit(
+            hospital.file,
+            name,
+            Fraction(3),
+            because="a study",
+            in_force=Terms.from_json(last_terms(hospital)["terms"]),
+        )
+    assert hospital.file.read_text() == before
 
 
 def test_an_owner_with_some_tables_grants_nothing(requested):

@@ -333,10 +333,13 @@ def test_an_outcome_that_the_ledger_did_not_take_is_found_there_later(
         assert ann.get("budget").json()["epsilon"] == "199/2"
 
 
-@pytest.mark.parametrize("problem", [dp.LedgerUnavailable, dp.ServerUnavailable])
+@pytest.mark.parametrize(
+    "problem", [dp.LedgerUnavailable, dp.ServerUnavailable, dp.QuestionPending]
+)
 def test_a_lost_job_is_still_there_when_the_ledger_is_away(place, monkeypatch, problem):
-    """Its worker died, and then its ledger or its engine went away: who was told the id finds
-    it later. A refusal that passes is no outcome, or the id would keep it."""
+    """Its worker died, and then its ledger or its engine went away, or it waits for an equal
+    question: who was told the id finds it later. A refusal that passes is no outcome, or the
+    id would keep it."""
     lost, ask = threading.Event(), QuestionDesk.ask
     finish, away = admission.QuestionQueue.finish, []
 

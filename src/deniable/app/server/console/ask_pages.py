@@ -72,7 +72,7 @@ class AskPages:
         """The part of the page that says what the question costs."""
         served, person = self._console.enter(request, policy)
         form = AskedForm.read(await read_form(request))
-        values = await run_in_threadpool(_preview, served, person, form)
+        values = await run_in_threadpool(self._preview, served, person, form)
         return self._console.show_part(request, "preview.html", **values)
 
     async def ask(self, request: Request, policy: str) -> Response:
@@ -114,32 +114,32 @@ class AskPages:
             confidences=CONFIDENCES,
             stops=STOPS,
             ends=(PRIVATE_END, PRECISE_END),
-            **_preview(served, person, form),
+            **self._preview(served, person, form),
         )
+
+    def _preview(self, served: ServedPolicy, person: Person, form: AskedForm) -> dict[str, Any]:
+        """The preview of a form, and the form with its linked fields filled in."""
+        preview: QuestionPreview | None = None
+        problem = ""
+        try:
+            with self._console.server.admission.planning(person, form.body()):
+                preview = preview_question(served, person, form)
+        except DeniableError as refusal:
+            problem = str(refusal)
+        else:
+            linked = {"margin": preview.margin, "epsilon": preview.epsilon}
+            own = {"margin": form.margin} if form.by == "margin" else {}
+            own |= {"epsilon": form.epsilon} if form.by == "epsilon" else {}
+            stop = form.stop if form.by == "stop" else preview.stop
+            form = replace(form, **(linked | own), stop=stop)
+        return {
+            "policy": served.name,
+            "form": form,
+            "preview": preview,
+            "problem": problem,
+            "question_id": secrets.token_hex(16),
+        }
 
 
 def _tables(served: ServedPolicy, person: Person) -> list[OfferedTable]:
     return offered_tables(served.policy_for(person))
-
-
-def _preview(served: ServedPolicy, person: Person, form: AskedForm) -> dict[str, Any]:
-    """The preview of a form, and the form with its linked fields filled in."""
-    preview: QuestionPreview | None = None
-    problem = ""
-    try:
-        preview = preview_question(served, person, form)
-    except DeniableError as refusal:
-        problem = str(refusal)
-    else:
-        linked = {"margin": preview.margin, "epsilon": preview.epsilon}
-        own = {"margin": form.margin} if form.by == "margin" else {}
-        own |= {"epsilon": form.epsilon} if form.by == "epsilon" else {}
-        stop = form.stop if form.by == "stop" else preview.stop
-        form = replace(form, **(linked | own), stop=stop)
-    return {
-        "policy": served.name,
-        "form": form,
-        "preview": preview,
-        "problem": problem,
-        "question_id": secrets.token_hex(16),
-    }

@@ -22,7 +22,7 @@ from deniable.app.server.console.console_forms import read_form, read_whole
 from deniable.app.server.console.page_routes import PageRoute
 from deniable.app.server.questions.public_facts import describe_entries
 from deniable.app.server.questions.served_policy import ServedPolicy
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, InvalidParameter
 from deniable.ledger.beginning import grant_limit
 from deniable.ledger.entries import known_as
 from deniable.ledger.ledger import FilterUsage, format_down
@@ -108,6 +108,9 @@ class BudgetPages:
             asked = requests.find(policy, number)
             if asked is None or act not in ("grant", "decline"):
                 raise HTTPException(404)
+            terms = served.terms
+            if _state(asked, terms) != "open":  # a page may be older than what was granted
+                raise InvalidParameter(f"Request {number} is not open any more.")
             if act == "decline":
                 requests.decline(policy, number)
                 return
@@ -117,7 +120,7 @@ class BudgetPages:
                 asked.person,
                 asked.epsilon,
                 because=because,
-                in_force=served.terms,
+                in_force=terms,
             )
 
         return await run_in_threadpool(self._act, request, policy, settle)
@@ -153,7 +156,7 @@ class BudgetPages:
             accounts=accounts,
             schedule=_schedule(served),
             requests=[_show_request(one, terms, served) for one in asked],
-            can_decide=person.role == "owner",
+            can_decide=person.role == "owner" and served.is_open_to(person),
             can_request=person.role == "analyst",
             entries=list(reversed(entries))[:_MOST_ENTRIES],
             more=max(0, len(entries) - _MOST_ENTRIES),
@@ -231,17 +234,22 @@ def _schedule(served: ServedPolicy) -> list[tuple[str, str]]:
 
 def _show_request(request: BudgetRequest, terms: Terms, served: ServedPolicy) -> ShownRequest:
     limit = _limit(terms, request.person)
-    granted = limit.epsilon >= request.epsilon
-    state = "granted" if granted else "declined" if request.declined else "open"
     because = f"request {request.number} of {request.person}"
     command = ["deniable", "ledger", "amend", "--policy", str(served.file)]
     return ShownRequest(
         request,
-        state,
+        _state(request, terms),
         write_amount(request.epsilon),
         limit_lines(request.person, request.epsilon, limit.delta),
         shlex.join([*command, "--because", because]),
     )
+
+
+def _state(request: BudgetRequest, terms: Terms) -> str:
+    """A request is granted when the ledger has its limit, whatever was decided before."""
+    if _limit(terms, request.person).epsilon >= request.epsilon:
+        return "granted"
+    return "declined" if request.declined else "open"
 
 
 def _limit(terms: Terms, person: str) -> _Limit:

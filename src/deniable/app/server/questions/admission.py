@@ -39,6 +39,7 @@ from deniable.errors import (
     DeniableError,
     EngineFailed,
     LedgerUnavailable,
+    QuestionPending,
     ServerUnavailable,
 )
 from deniable.ledger.questions import AskedQuestion
@@ -48,7 +49,8 @@ log = logging.getLogger("deniable.server")
 _GRACE = 10.0  # seconds after a slot, to sign, settle and write the outcome
 MOST_PLANNED = 16  # requests of one person that wait for being planned
 _LONG_REQUEST = 4096  # bytes; what takes much longer to plan than most questions
-_PASSING = LedgerUnavailable, ServerUnavailable  # no outcome of a question: it is asked again
+# No outcomes of a question: it is asked again.
+_PASSING = LedgerUnavailable, ServerUnavailable, QuestionPending
 NOT_RUN = "abandoned"  # the reference of a list of questions whose worker died
 
 

@@ -90,11 +90,13 @@ SECRET = """
 # wages come from the payroll office
 [tables.wages]
 source = "visits.csv"
-unit = "patient"
+unit = "age"
 max_groups_per_unit = 1
 max_rows_per_unit_per_group = 1
 [tables.wages.columns]
-age = { bounds = [0, 110], step = 1 }  # salaries
+cost = { bounds = [0, 110], step = 1 }  # salaries
+[units.age]
+epsilon = 3.25
 """
 
 
@@ -112,7 +114,7 @@ def test_an_auditor_with_some_tables_sees_the_lines_about_these(two_tables):
     shown = html.unescape(two_tables.visitor("audrey").get(POLICY).text)
     assert "[tables.visits.columns]" in shown
     assert "5000" in shown
-    for hidden in ("wages", "payroll", "salaries"):
+    for hidden in ("wages", "payroll", "salaries", "[units", "3.25"):
         assert hidden not in shown
 
 

@@ -102,12 +102,14 @@ class PolicyPages:
 
 def _lines_for(served: ServedPolicy, person: Person) -> list[tuple[int, str]]:
     """The lines about the tables of a person. Where the ledger lies is for its owner alone."""
-    tables = {name.casefold() for name in served.policy_for(person).tables}
+    policy = served.policy_for(person)
+    named = {"tables": policy.tables, "units": policy.units}
+    own = {part: {name.casefold() for name in names} for part, names in named.items()}
 
     def is_hidden(path: tuple[str, ...]) -> bool:
         if path[0] == "ledger":
             return path[1:2] in (("store",), ("key",))
-        return path[0] == "tables" and len(path) > 1 and path[1].casefold() not in tables
+        return path[0] in own and len(path) > 1 and path[1].casefold() not in own[path[0]]
 
     return lines_without(served.text, is_hidden)
 
