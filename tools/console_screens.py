@@ -149,7 +149,7 @@ def _calculate_both(page: Any, server: ConsoleServer) -> None:
 def _grant(page: Any, server: ConsoleServer) -> None:
     page.goto(f"{server.home}/budget")
     with page.expect_navigation():
-        page.get_by_role("button", name="Grant 2").click()
+        page.get_by_role("button", name="Grant 2").first.click()
 
 
 def _rehearse(page: Any, server: ConsoleServer) -> None:

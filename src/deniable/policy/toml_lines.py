@@ -40,7 +40,7 @@ def lines_without(
 
     Comments between statements are left out too: they may be about what is hidden.
 
-    >>> lines_without("[a]\nb = 1\n# of c\n[c]\nb = 2", lambda path: path[0] == "c")
+    >>> lines_without("[a]\\nb = 1\\n# of c\\n[c]\\nb = 2", lambda path: path[0] == "c")
     [(1, '[a]'), (2, 'b = 1')]
     """
     shown: list[tuple[int, str]] = []

@@ -56,7 +56,7 @@ SELECT dept, NULLIF(COUNT(*), 0) AS n FROM staff GROUP BY dept ORDER BY dept;
 SELECT dept, COUNT(*) % 2 AS odd FROM staff GROUP BY dept ORDER BY dept;
 -- about 60
 SELECT dept, MIN(salary) AS low, MAX(salary) AS high FROM staff GROUP BY dept;
--- refused: a window function
+-- refused: rows cannot be released
 SELECT dept, AVG(salary) OVER (PARTITION BY dept) FROM staff;
 -- refused: no column salry
 SELECT AVG(salry) FROM staff;

@@ -55,7 +55,7 @@ SELECT DATE_FORMAT(seen, '%Y-%m-%d') AS d, COUNT(*) AS n FROM hits GROUP BY d OR
 SELECT country, APPROX_QUANTILE(ms, 0.5) AS p50 FROM hits GROUP BY country;
 -- about 3
 SELECT PERCENTILE_CONT(0.95) WITHIN GROUP (ORDER BY ms) AS p95 FROM hits;
--- refused: a window function
+-- refused: is an interval
 SELECT AVG(gap) FROM (SELECT visitor, seen - LAG(seen) OVER (PARTITION BY visitor ORDER BY seen) AS gap FROM hits);
 -- refused: run to run
 SELECT COUNT(*) FROM hits WHERE seen > NOW() - INTERVAL 1 DAY;
