@@ -29,7 +29,7 @@ TESTS += ["--max-worker-restart=0"]
 # Compiled code is kept even where the machine says otherwise: a run starts dozens of processes,
 # each of which would compile all that it imports, and workers every test.
 KEPT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-# There is a worker for each processor, so threads for one product of matrices only wait.
+# Each processor has a worker, so threads for one product of matrices only wait.
 KEPT["OPENBLAS_NUM_THREADS"] = "1"
 # The ledger's tests wait for the disk thousands of times. Temporary files are in memory where
 # there is enough of it: what is killed in a test is a process, not the machine.
@@ -49,7 +49,8 @@ def main() -> int:
             if not report(f"[{number}/{total}] {name}", run(command), show=name in SHOWN)
         ]
         print(f"[{total - 1}/{total}] guards, doctests and tests", flush=True)
-        if subprocess.call([*TESTS, "-n", str(cores())], env=KEPT) != 0:
+        # One worker more than processors: servers, browsers and slots are often waited for.
+        if subprocess.call([*TESTS, "-n", str(cores() + 1)], env=KEPT) != 0:
             failed.append("tests")
         if not report(f"[{total}/{total}] types", types.result(), show=False):
             failed.append("types")
