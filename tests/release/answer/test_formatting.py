@@ -37,6 +37,19 @@ def test_an_interval_that_is_not_symmetric_is_shown_by_its_ends(value, margin, e
     assert formatting.format_with_margin(value, margin, ends=ends) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "ends", "text"),
+    [
+        (0, (0, 0), "0 (0 to 0)"),
+        (0.3383, (0.0, 0.3383), "0.34 (0.00 to 0.34)"),
+        (50, (40, 60), "50 (40 to 60)"),
+        (50, (None, None), "50 ± 142 ranks"),
+    ],
+)
+def test_an_interval_is_shown_instead_of_a_margin_in_ranks(value, ends, text):
+    assert formatting.format_with_margin(value, 142, "ranks", ends) == text
+
+
 TABLE = pa.table({"ward": ["A", None, "<b>"], "n": [1, 22, 333], "n_margin": [3, 3, 3]})
 
 

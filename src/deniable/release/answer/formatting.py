@@ -72,8 +72,9 @@ def format_with_margin(
 ) -> str:
     """A number and its margin, with two significant digits of the margin.
 
-    The unit of the margin is shown if it is not the value's unit. If one end of the interval
-    is much nearer than the other, both are shown instead of the margin.
+    The unit of the margin is shown if it is not the value's unit. The ends of the interval are
+    shown instead if they are known and the margin has a unit of its own, or if one end is much
+    nearer than the other.
 
     >>> (
     ...     format_with_margin(1234, 6),
@@ -86,11 +87,14 @@ def format_with_margin(
     ('41 ± 12 ranks', 'surgery ± 3 rows')
     >>> format_with_margin(41, 9, ends=(40, 50)), format_with_margin(0.5, 0.1, ends=(0.4, 0.6))
     ('41 (40 to 50)', '0.50 ± 0.10')
+    >>> format_with_margin(0.34, 142, "ranks", (0.0, 0.34))
+    '0.34 (0.00 to 0.34)'
     """
     if value is None:
         return "NULL"
-    if is_lopsided(value, *ends):
-        shown, low, high = (_number(number, margin) for number in (value, *ends))
+    if (unit and None not in ends) or is_lopsided(value, *ends):
+        half = (ends[1] - ends[0]) / 2 if unit else margin
+        shown, low, high = (_number(number, half) for number in (value, *ends))
         return f"{shown} ({low} to {high})"
     if unit and margin is not None:
         plain = isinstance(value, str | bool) or not isinstance(value, int | float)

@@ -119,6 +119,8 @@ class PooledEngine:
                 self._add(ChildProcess(self._sources))
                 return
             except (DeniableError, OSError) as problem:
+                if self._closed:  # its sources may be gone with what closed it
+                    return
                 log.error("a child for the engine did not start: %s", type(problem).__name__)
                 time.sleep(1.0)
 
