@@ -4,6 +4,7 @@ import gzip
 import logging
 import stat
 import tempfile
+import threading
 
 import pytest
 
@@ -44,6 +45,12 @@ def opened(tmp_path, caplog, folder):
             return DuckDB.open(Policy([Table("visits", str(path), **declared)], epsilon=1))
 
     return open_
+
+
+def said_here(caplog):
+    """What this thread wrote: engines of other tests may still end in theirs."""
+    here = threading.get_ident()
+    return [record.getMessage() for record in caplog.records if record.thread == here]
 
 
 @pytest.mark.parametrize("case", BAD)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import deniable as dp
+from deniable.app.server.children import pooled_engine
 from deniable.app.server.children.pooled_engine import PooledEngine
 from deniable.engines.opening import open_engine
 from deniable.policy import load
@@ -149,6 +150,20 @@ def test_a_source_that_cannot_be_opened_is_said(tmp_path):
     (tmp_path / "visits.csv").unlink()
     with pytest.raises(dp.InvalidPolicy, match=r"visits"):
         PooledEngine(load(str(file)), children=0)
+
+
+def test_a_pool_that_closes_does_not_tell_of_children_that_did_not_start(
+    place, monkeypatch, caplog
+):
+    pool = PooledEngine(load(str(place)), children=0)
+
+    def fail(_):
+        pool.close()
+        raise OSError
+
+    monkeypatch.setattr(pooled_engine, "ChildProcess", fail)
+    pool._start()
+    assert "did not start" not in caplog.text
 
 
 def test_frames_are_refused():
