@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.infer.groups.group_means import GroupMeans, NoisePart, UnitMoments, Variances
-from deniable.infer.groups.mean_intervals import combine_ends, population_ends
+from deniable.infer.groups.mean_intervals import combine_ends, covering, population_ends
 from deniable.infer.groups.readings import GroupAmounts
 from deniable.mechanisms import Laplace
 
@@ -59,6 +59,11 @@ def released_values(rng, *, units, values, chances, epsilon, releases):
 def at_most(rate, releases, allowed=0.05):
     """Whether an error rate is not above what is allowed, by more than four standard errors."""
     return rate <= allowed + 4 * np.sqrt(allowed * (1 - allowed) / releases)
+
+
+def covers(means, r, level):
+    """Whether the interval of each simulated release holds the mean r."""
+    return covering(means, level)(r)
 
 
 def noisy_counts(rng, cells, epsilon):

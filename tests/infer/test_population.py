@@ -6,8 +6,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidParameter
-from deniable.infer.groups.mean_intervals import covers
-from tests.infer.simulated import at_most, laplace, released_shares
+from tests.infer.simulated import at_most, covers, laplace, released_shares
 
 LEVEL = Fraction(19, 20)
 SHARES = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS s FROM visits GROUP BY ward"

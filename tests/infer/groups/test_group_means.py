@@ -38,7 +38,7 @@ def test_the_noise_of_a_mean_depends_on_the_mean():
     found = released_shares(
         np.random.default_rng(1), units=100, share=0.5, epsilon=0.01, releases=3
     )
-    at = found.noise_quantile(np.array([0.0, 0.5, 1.0]), Fraction(19, 20))
+    at = found.noise_law()(np.array([0.0, 0.5, 1.0]), Fraction(19, 20))
     assert at[0] == pytest.approx(Laplace(epsilon=0.01).margin(), rel=0.01)
     assert at[1] == pytest.approx(at[0] / 2 * 1.32, rel=0.05)
     assert at[0] == pytest.approx(at[2])

@@ -9,13 +9,12 @@ from scipy.stats import binom
 from deniable.infer.groups.group_means import GroupMeans, NoisePart, Variances
 from deniable.infer.groups.mean_intervals import (
     combine_ends,
-    covers,
     noise_ends,
     population_ends,
     sampling_ends,
 )
 from deniable.mechanisms import Laplace
-from tests.infer.simulated import at_most, laplace, released_shares
+from tests.infer.simulated import at_most, covers, laplace, released_shares
 
 LEVEL = Fraction(19, 20)
 DESIGNS = [

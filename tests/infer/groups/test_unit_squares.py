@@ -8,10 +8,9 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable.infer.groups.mean_intervals import covers
 from deniable.infer.groups.readings import read
 from deniable.infer.groups.unit_squares import numbers, rows_of_unit
-from tests.infer.simulated import at_most, equal_rows, released_clusters, true_mean
+from tests.infer.simulated import at_most, covers, equal_rows, released_clusters, true_mean
 
 LEVEL = Fraction(19, 20)
 # Those who come often are sick more often, so sums and numbers of rows go together.

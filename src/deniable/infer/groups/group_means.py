@@ -6,6 +6,7 @@ noise goes together with that of the number. A share is the mean of zeros and on
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -15,12 +16,16 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.noise.additive import Noise
-from deniable.query.margins.noise_quantiles import fixed_margin, moments, spread_quantile
+from deniable.query.margins.noise_quantiles import (
+    LATTICE_STEP,
+    fixed_margin,
+    moments,
+    spread_quantile,
+)
 
 Floats: TypeAlias = NDArray[np.float64]
 Key: TypeAlias = Any  # the value of a group's key, or a tuple of several
-
-_LATTICE_STEP = 0.6  # how much of a step a discrete quantile may be above a smooth one
+NoiseLaw: TypeAlias = Callable[[Floats, Fraction], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,7 @@ class UnitMoments:
                 size = np.abs(factor * weight)
                 variance, fourth = variance + size**2 * spread, fourth + size**4 * cumulant
                 step = np.maximum(step, size)
-        margin = spread_quantile(variance, fourth, 1 - 2 * chance) + _LATTICE_STEP * step
+        margin = spread_quantile(variance, fourth, 1 - 2 * chance) + LATTICE_STEP * step
         return np.asarray(np.maximum(found, 0.0) + margin)
 
     def at(self, place: int) -> "UnitMoments":
@@ -162,16 +167,22 @@ class GroupMeans:
             moments=None if self.moments is None else self.moments.at(place),
         )
 
-    def noise_quantile(self, r: Floats, confidence: Fraction) -> Floats:
-        """How far the noise may move (noisy sum) - r * (noisy number of rows)."""
-        variance, fourth, step = (np.zeros_like(r) for _ in range(3))
-        for part in self.parts:
-            spread, cumulant = moments(part.noise)
-            weight = np.abs(float(part.above) - r * float(part.below))
-            variance = variance + weight**2 * spread
-            fourth = fourth + weight**4 * cumulant
-            step = np.maximum(step, weight)
-        return spread_quantile(variance, fourth, confidence) + _LATTICE_STEP * step
+    def noise_law(self) -> NoiseLaw:
+        """By r and a confidence, how far the noise may move (noisy sum) - r * (number of rows).
+
+        What does not depend on r is computed once: an interval's end is found by trying many.
+        """
+        weights = np.array([[float(p.above), float(p.below)] for p in self.parts])
+        above, below = weights.reshape(-1, 2, 1).transpose(1, 0, 2)
+        spread, cumulant = np.array([moments(p.noise) for p in self.parts]).reshape(-1, 2).T
+
+        def quantile(r: Floats, confidence: Fraction) -> Floats:
+            size = np.abs(above - r * below)
+            variance, fourth = spread @ size**2, cumulant @ size**4
+            step = size.max(0, initial=0.0)
+            return spread_quantile(variance, fourth, confidence) + LATTICE_STEP * step
+
+        return quantile
 
 
 def find_group(groups: tuple[Key, ...], group: Key) -> int:
