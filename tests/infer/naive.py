@@ -19,6 +19,13 @@ def shares_differ(groups):
     return chi2.sf(far, len(groups) - 1) <= LEVEL
 
 
+def shares_missed(group, share):
+    """Whether the usual interval of a share does not hold it."""
+    rows = np.maximum(group.below, 1.0)
+    found = np.clip(group.above / rows, 0, 1)
+    return np.abs(found - share) > 1.96 * np.sqrt(found * (1 - found) / rows)
+
+
 def means_differ(groups):
     """The analysis of variance, with the released variances; of two groups it is a t test."""
     above, rows = (np.array([getattr(g, name) for g in groups]) for name in ("above", "below"))
