@@ -31,9 +31,12 @@ Simulate: TypeAlias = Callable[[Point, np.random.Generator, int], Floats]
 SET_CHANCE = Fraction(1, 1000)  # that the right values are outside of the set
 _SEED = 1994
 # How many simulations at each point, how many of the worst points get more of them, and the
-# p-value above which more would change nothing. All points share their random numbers, so few
-# of these show which points are the worst.
-_STAGES = ((100, 24, 1.0), (500, 8, 1.0), (2_000, 3, 0.2), (20_000, 0, 0.0))
+# p-value above which more would change nothing.
+_STAGES = ((500, 12, 1.0), (2_000, 3, 0.2), (20_000, 0, 0.0))
+# The same for one side of a level of 5 % or more. All points share their random numbers, so few
+# simulations show which points are the worst, if p-values there are not too small.
+_QUICK = ((100, 10, 1.0), (500, 5, 1.0), (2_000, 3, 0.2), (20_000, 0, 0.0))
+_LEAST_QUICK = 0.05
 _GLANCE = 60  # simulations that end most searches for one side of a level
 _SURE = 3  # standard errors
 
@@ -63,8 +66,10 @@ def worst_p(
         if p > level + _doubt(level, _GLANCE):
             return min(1.0, p)
         waiting = itertools.chain([likeliest], waiting)
-    for many, kept, clear in _STAGES:
-        doubt = 0.0 if level is None else _doubt(level, many)
+    stages = _STAGES if level is None or level < _LEAST_QUICK else _QUICK
+    for many, kept, clear in stages:
+        last = many == stages[-1][0]
+        doubt = 0.0 if level is None or last else _doubt(level, many)
         found: list[tuple[float, Point]] = []
         for point in waiting:
             p = _share_above(observed, simulate, point, many) + float(SET_CHANCE)
