@@ -137,6 +137,23 @@ def test_equal_means_of_steps_seldom_seem_to_differ(units, epsilon, balance, law
     assert few_errors(figure, rejected(groups), naive.means_differ(groups))
 
 
+@pytest.mark.parametrize("epsilon", [0.2, 5])
+def test_groups_may_vary_differently(epsilon, size, figure):
+    """The F test takes one variance for all, and is wrong where small groups vary more."""
+    releases = size(small=150, full=10_000, what="simulated means of unlike groups")
+    rng = np.random.default_rng(12)
+    laws = [0, 0, 0.5, 0.5, 0, 0], [0.5, 0, 0, 0, 0, 0.5], [0.5, 0, 0, 0, 0, 0.5]
+    groups = [
+        released_values(
+            rng, units=many, values=VALUES, chances=law, epsilon=epsilon, releases=releases
+        )
+        for many, law in zip((1200, 150, 150), laws, strict=True)
+    ]
+    plain = naive.means_differ(groups)
+    assert plain.mean() > 0.15
+    assert few_errors(figure, rejected(groups), plain)
+
+
 def test_the_naive_test_of_noisy_shares_is_wrong_too_often():
     rng = np.random.default_rng(1)
     groups = [

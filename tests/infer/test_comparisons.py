@@ -199,6 +199,8 @@ def test_a_trend_is_the_slope_over_the_scores(shares):
     assert infer.trend(shares, scores=[0, 10, 20]).value == pytest.approx(found.value / 10)
     with pytest.raises(InvalidParameter, match="one score for each of the 3 groups"):
         infer.trend(shares, scores=[1, 1, 1])
+    with pytest.raises(InvalidParameter, match="`scores` must be finite"):
+        infer.trend(shares, scores=[1, 2, float("nan")])
 
 
 def test_amounts_have_the_error_of_their_noise_alone(size):

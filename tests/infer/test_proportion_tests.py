@@ -214,6 +214,9 @@ def test_what_cannot_be_tested_is_said(visits):
         infer.proportion_test(both, 0.5, rows=600)
     with pytest.raises(InvalidParameter, match="above 0 and below 1"):
         infer.proportion_test(both, 1, rows=600)
+    for rows in (0, -5, 600.5, True):
+        with pytest.raises(InvalidParameter, match="`rows` must be a whole number, 1 or more"):
+            infer.proportion_test(both, 0.5, rows=rows)
     with pytest.raises(InvalidParameter, match="'more'"):
         infer.proportion_test(both, 0.5, rows=600, alternative="more")
     with pytest.raises(InvalidParameter, match="needs shares between 0 and 1"):

@@ -78,6 +78,8 @@ def test_a_release_with_two_groups_is_needed():
             infer.rank_test(release, *one)
     with pytest.raises(InvalidParameter, match="no group 'D'"):
         infer.rank_test(release, "A", "D")
+    tested = infer.rank_test(release, "A", "B")
+    assert tested.hypothesis == "both groups have the same distribution"
     assert (
         infer.rank_test(release, "A", "B").p_value == infer.rank_test(release, "B", "A").p_value
     )

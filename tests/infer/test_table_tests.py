@@ -101,6 +101,8 @@ def test_fit_of_a_release(visits):
         infer.fit_test(release, [0.5, 0.4])
     with pytest.raises(InvalidParameter, match="one share for each of the 2"):
         infer.fit_test(release, [1.0])
+    with pytest.raises(InvalidParameter, match="`shares` must be finite"):
+        infer.fit_test(release, [float("nan"), 0.5])
     with pytest.raises(InvalidParameter, match=r"grouped by two keys\. It has 1"):
         infer.independence_test(release)
 

@@ -43,6 +43,8 @@ def test_wrong_weights_are_refused():
         infer.weighted(release)
     with pytest.raises(InvalidParameter, match="must not be negative"):
         infer.weighted(release, {"N": 2, "S": -1})
+    with pytest.raises(InvalidParameter, match="`weights` must be finite"):
+        infer.weighted(release, {"N": 2, "S": float("nan")})
     counts = protect().sql("SELECT region, COUNT(*) AS n FROM v GROUP BY region", epsilon=1)
     with pytest.raises(InvalidParameter, match="needs means or shares"):
         infer.weighted(counts, {"N": 1, "S": 1})

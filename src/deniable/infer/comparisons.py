@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.exact.rationals import Number, confidence_level
+from deniable.exact.rationals import Number, confidence_level, rational
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
 from deniable.infer.groups.local_shares import LocalShares
 from deniable.infer.groups.mean_intervals import (
@@ -172,7 +172,7 @@ def all_pairs(
 def trend(
     release: Release | Mapping[Key, Any],
     *,
-    scores: Sequence[float] | None = None,
+    scores: Sequence[Number] | None = None,
     value: str | int | None = None,
     rows: str | None = None,
     sampling: bool = True,
@@ -184,7 +184,8 @@ def trend(
     2, ... Every group has the same weight.
     """
     found = read(release, value, rows)
-    places = np.asarray(_scores(found.groups) if scores is None else scores, dtype=np.float64)
+    given = _scores(found.groups) if scores is None else scores
+    places = np.array([float(rational(score, "scores")) for score in given])
     if places.shape != (len(found.groups),) or np.ptp(places) == 0:
         raise InvalidParameter(
             f"A trend needs one score for each of the {len(found.groups)} groups, and at least "
@@ -356,9 +357,9 @@ def _log_odds(x: Floats) -> Floats:
         return np.asarray(np.log(x) - np.log1p(-x))
 
 
-def _scores(groups: tuple[Key, ...]) -> list[float]:
-    numbers = all(isinstance(key, int | float) for key in groups)
-    return [float(key) if numbers else float(i) for i, key in enumerate(groups)]
+def _scores(groups: tuple[Key, ...]) -> Sequence[Number]:
+    numbers = all(type(key) in (int, float) for key in groups)
+    return groups if numbers else range(len(groups))
 
 
 def _name(key: Key) -> str:
