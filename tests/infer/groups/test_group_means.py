@@ -52,6 +52,16 @@ def test_an_upper_limit_of_a_variance_holds_for_laplace_noise():
     assert (limits.most(Fraction(1, 1000)) < 40).mean() <= 0.0015
 
 
+def test_a_variance_that_was_cut_at_0_keeps_the_width_of_its_noise():
+    """Of a noise of -25 the answer is 0 and its margin 5, and twice 5 would be too little."""
+    shown = np.array([0.0, 30.0])
+    found = Variances(shown, np.array([5.0, 29.0]), Fraction(9, 10), uncut=np.full(2, 30.0))
+    assert found.most(Fraction(1, 100)).tolist() == [60.0, 88.0]
+    assert found.at(0).most(Fraction(1, 100)).tolist() == [60.0]
+    rooted = Variances(shown[:1], np.array([5.0]), Fraction(9, 10), True, np.full(1, 30.0))
+    assert rooted.most(Fraction(1, 100)).tolist() == [100.0]
+
+
 def test_keys_are_found_by_type_and_value():
     assert find_group((1, True, "1"), True) == 1
     assert find_group((("A", 1), ("A", 2)), ["A", 2]) == 1

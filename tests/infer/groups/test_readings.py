@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +45,23 @@ def test_a_mean_is_read_with_its_rows_and_its_variance(visits):
     assert (found.low, found.high) == (0, 100)
     assert found.variance.rooted
     assert found.variance.values == pytest.approx([0, 20], abs=2)
+
+
+def test_the_limit_of_a_released_deviation_fails_as_rarely_as_it_says():
+    """The noise is larger than the variance, so the deviation is often cut at 0."""
+    x = np.tile([0.48, 0.5, 0.52], 60)
+    rows = pa.table({"x": x})
+    visits = dp.protect(rows, name="v", bounds={"x": (0, 1)}, step={"x": 0.01}, epsilon=500)
+    text = "SELECT COUNT(x) AS n, AVG(x) AS m, STDDEV(x) AS d FROM v"
+    cut, limits = [], []
+    for _ in range(60):
+        known = read(visits.sql(text, epsilon=2), "m", None).variance
+        cut.append(known.values[0] == 0)
+        limits.append(known.most(Fraction(1, 1000))[0])
+    assert 0.2 < np.mean(cut) < 0.8
+    assert min(limits) > x.var(ddof=1)
+    # Fifteen deviations of the noise: cut or not, limits are of one size.
+    assert max(limits) < 12 * min(limits)
 
 
 def test_a_share_is_read_from_two_counts(visits):

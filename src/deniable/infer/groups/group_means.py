@@ -49,6 +49,9 @@ class Variances:
     margins: Floats
     confidence: Fraction  # of the margins
     rooted: bool = False  # whether they are standard deviations
+    # Margins of the variances before they were cut at 0. Of one that was, the shown margin says
+    # only how far it reaches above 0, and times of that are too little.
+    uncut: Floats | None = None
 
     def most(self, chance: Fraction) -> Floats:
         """Upper limits, which fail with at most this chance.
@@ -56,9 +59,12 @@ class Variances:
         >>> Variances(np.array([4.0]), np.array([1.0]), Fraction(9, 10)).most(Fraction(1, 100))
         array([6.])
         """
-        times = math.log(chance) / math.log(1 - self.confidence)
-        limits = self.values + max(times, 1.0) * self.margins
-        return limits**2 if self.rooted else limits
+        times = max(math.log(chance) / math.log(1 - self.confidence), 1.0)
+        limits = self.values + times * self.margins
+        limits = limits**2 if self.rooted else limits
+        if self.uncut is None:
+            return limits
+        return np.where(self.values > 0, limits, np.maximum(limits, times * self.uncut))
 
     def at(self, place: int) -> "Variances":
         """Those of one group."""
@@ -66,6 +72,7 @@ class Variances:
             self,
             values=self.values[place : place + 1],
             margins=self.margins[place : place + 1],
+            uncut=None if self.uncut is None else self.uncut[place : place + 1],
         )
 
 

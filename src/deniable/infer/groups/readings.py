@@ -22,6 +22,8 @@ from deniable.query.margins.chosen_rows import chooses_rows
 from deniable.query.margins.formula_parts import spread_inside
 from deniable.query.margins.linear_forms import LinearForm, RatioForm, form
 from deniable.query.margins.margins import noise_of_features
+from deniable.query.margins.noise_quantiles import LATTICE_STEP, moments, spread_quantile
+from deniable.query.margins.variances import VarianceForm
 from deniable.query.plan.plan import KeyColumn, Output, Plan
 from deniable.release.answer.answer_table import column_names
 from deniable.release.session.release import Release
@@ -43,8 +45,6 @@ class GroupAmounts:
     @property
     def variance(self) -> float:
         """The variance of the noise in each number."""
-        from deniable.query.margins.noise_quantiles import moments
-
         parts = ((float(w), self.noises[name]) for name, w in self.weights.items())
         return math.fsum(w**2 * moments(noise)[0] for w, noise in parts)
 
@@ -184,7 +184,7 @@ def _read_means(release: Release, column: str, shape: RatioForm, rows: str) -> G
         output.about if ratio else f"{column} / {rows}",
         low,
         high,
-        _variance(release, below) if ratio else None,
+        _variance(release, below, shown, counted) if ratio else None,
         cluster=float(rows_per_unit(plan)),
         shared=plan.max_groups_per_unit > 1,
     )
@@ -229,13 +229,32 @@ def _read_amounts(release: Release, column: str, shape: LinearForm) -> GroupAmou
     )
 
 
-def _variance(release: Release, below: LinearForm) -> Variances | None:
+def _variance(
+    release: Release, below: LinearForm, means: Floats, counted: Floats
+) -> Variances | None:
     for name, margin in release.answer.margins.items():
         spread, rooted = spread_inside(_output(release, name).node)
         if spread is not None and spread.count == below:
             found, half = numbers(release, name), numbers(release, margin)
-            return Variances(found, half, release.plan.confidence, rooted)
+            uncut = _uncut_margin(release.plan, spread, means, counted)
+            return Variances(found, half, release.plan.confidence, rooted, uncut)
     return None
+
+
+def _uncut_margin(plan: Plan, spread: VarianceForm, means: Floats, counted: Floats) -> Floats:
+    """How far the noise may move a variance near 0: that of the squares around the mean."""
+    noises = noise_of_features(plan.blocks, plan.thresholding)
+    forms = [dict(part.weights) for part in (spread.squares, spread.values, spread.count)]
+    variance, fourth, step = (np.zeros_like(means) for _ in range(3))
+    for name in sorted({name for part in forms for name in part}):
+        a, b, d = (float(part.get(name, 0)) for part in forms)
+        size = np.abs(a - 2 * means * b + means * means * d)
+        own, cumulant = moments(noises[name])
+        variance, fourth = variance + size**2 * own, fourth + size**4 * cumulant
+        step = np.maximum(step, size)
+    half = spread_quantile(variance, fourth, plan.confidence) + LATTICE_STEP * step
+    rows = counted + float(spread.below.constant - spread.count.constant)
+    return np.where(rows > 0, float(spread.scale) * half / np.maximum(rows, 1e-9), np.inf)
 
 
 def groups_of(release: Release) -> tuple[Key, ...]:
