@@ -219,16 +219,32 @@ def contrast(
     def ends(of: EndsOf, at: Fraction) -> Ends:
         return contrast_ends(parts, factors, of, at)
 
+    value = float(np.asarray(factors) @ values)
+    return _with_both_errors(name, value, ends, found, level, sampling, pairs=pairs)
+
+
+def _with_both_errors(
+    name: str,
+    value: float,
+    ends: Callable[[EndsOf, Fraction], Ends],
+    found: GroupMeans | LocalShares,
+    level: Fraction,
+    sampling: bool,
+    *,
+    null: float = 0.0,
+    pairs: int = 1,
+) -> Inferred:
+    """A number and its intervals by noise, by sampling and by both; the p-value of `null`."""
     whole = population_ends if sampling else noise_ends
     return Inferred(
         name,
-        float(np.asarray(factors) @ values),
+        value,
         ends(whole, level),
         ends(noise_ends, level),
         ends(sampling_ends, level) if sampling else None,
         float(level),
         POPULATION if sampling else THESE_ROWS,
-        p_value=_ladder_p(lambda at: ends(whole, at), 0.0, pairs),
+        p_value=_ladder_p(lambda at: ends(whole, at), null, pairs),
         notes=variance_notes(found) if sampling else (),
     )
 
@@ -319,20 +335,9 @@ def _on_scale(
         low, high = (scale(np.concatenate([pair[i] for pair in both])) for i in (0, 1))
         return _combine_logarithms(scale(values), low, high, shared=shared)
 
-    whole = population_ends if sampling else noise_ends
     with np.errstate(all="ignore"):
         middle = float(np.exp(np.subtract(*scale(values))))
-    return Inferred(
-        name,
-        middle,
-        ends(whole, level),
-        ends(noise_ends, level),
-        ends(sampling_ends, level) if sampling else None,
-        float(level),
-        POPULATION if sampling else THESE_ROWS,
-        p_value=_ladder_p(lambda at: ends(whole, at), 1.0),
-        notes=variance_notes(found) if sampling else (),
-    )
+    return _with_both_errors(name, middle, ends, found, level, sampling, null=1.0)
 
 
 def _combine_logarithms(values: Floats, low: Floats, high: Floats, *, shared: bool) -> Ends:

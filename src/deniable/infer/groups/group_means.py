@@ -99,18 +99,15 @@ class UnitMoments:
         >>> found.most(np.array([1.0]), Fraction(1, 1000)).round()
         array([45.])
         """
-        variance, fourth, step = (np.zeros_like(r) for _ in range(3))
-        found = np.zeros_like(r)
-        for number, noises, factor in zip(
-            self.sums, self.noises, (np.ones_like(r), -2 * r, r * r), strict=True
-        ):
-            found = found + factor * number
-            for noise, weight in noises:
-                spread, cumulant = moments(noise)
-                size = np.abs(factor * weight)
-                variance, fourth = variance + size**2 * spread, fourth + size**4 * cumulant
-                step = np.maximum(step, size)
-        margin = spread_quantile(variance, fourth, 1 - 2 * chance) + LATTICE_STEP * step
+        factors = np.ones_like(r), -2 * r, r * r
+        found = sum(factor * number for factor, number in zip(factors, self.sums, strict=True))
+        parts = [
+            (noise, factor * weight)
+            for factor, noises in zip(factors, self.noises, strict=True)
+            for noise, weight in noises
+        ]
+        spreads = np.array([moments(noise) for noise, _ in parts])
+        margin = sum_quantile(spreads, np.array([w for _, w in parts]), 1 - 2 * chance)
         return np.asarray(np.maximum(found, 0.0) + margin)
 
     def at(self, place: int) -> "UnitMoments":
@@ -181,15 +178,29 @@ class GroupMeans:
         """
         weights = np.array([[float(p.above), float(p.below)] for p in self.parts])
         above, below = weights.reshape(-1, 2, 1).transpose(1, 0, 2)
-        spread, cumulant = np.array([moments(p.noise) for p in self.parts]).reshape(-1, 2).T
+        spreads = np.array([moments(p.noise) for p in self.parts])
 
         def quantile(r: Floats, confidence: Fraction) -> Floats:
-            size = np.abs(above - r * below)
-            variance, fourth = spread @ size**2, cumulant @ size**4
-            step = size.max(0, initial=0.0)
-            return spread_quantile(variance, fourth, confidence) + LATTICE_STEP * step
+            return sum_quantile(spreads, above - r * below, confidence)
 
         return quantile
+
+
+def sum_quantile(spreads: Floats, weights: Floats, confidence: Fraction) -> Floats:
+    """How far a sum of weights * noises may be from 0, in each group.
+
+    `spreads` has a row of `moments` for each noise, `weights` a row of weights.
+
+    >>> from deniable.mechanisms import Laplace
+    >>> one = np.array([moments(Laplace(epsilon=0.1).noise())])
+    >>> sum_quantile(one, np.array([[1.0, 2.0]]), Fraction(19, 20)).round()
+    array([31., 61.])
+    """
+    size = np.abs(weights)
+    own, cumulants = spreads.reshape(-1, 2).T
+    variance, fourth = own @ size**2, cumulants @ size**4
+    step = size.max(0, initial=0.0)
+    return np.asarray(spread_quantile(variance, fourth, confidence) + LATTICE_STEP * step)
 
 
 def find_group(groups: tuple[Key, ...], group: Key) -> int:

@@ -14,7 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.infer.groups.group_means import GroupMeans, Key, NoisePart, Variances
+from deniable.infer.groups.group_means import (
+    GroupMeans,
+    Key,
+    NoisePart,
+    Variances,
+    sum_quantile,
+)
 from deniable.infer.groups.local_shares import LocalShares, need_answer, read_local
 from deniable.infer.groups.unit_squares import UnitSquares, numbers, read_squares
 from deniable.mechanisms.noise.additive import Noise
@@ -22,7 +28,7 @@ from deniable.query.margins.chosen_rows import chooses_rows
 from deniable.query.margins.formula_parts import spread_inside
 from deniable.query.margins.linear_forms import LinearForm, RatioForm, form
 from deniable.query.margins.margins import noise_of_features
-from deniable.query.margins.noise_quantiles import LATTICE_STEP, moments, spread_quantile
+from deniable.query.margins.noise_quantiles import moments
 from deniable.query.margins.variances import VarianceForm
 from deniable.query.plan.plan import KeyColumn, Output, Plan
 from deniable.release.answer.answer_table import column_names
@@ -245,14 +251,11 @@ def _uncut_margin(plan: Plan, spread: VarianceForm, means: Floats, counted: Floa
     """How far the noise may move a variance near 0: that of the squares around the mean."""
     noises = noise_of_features(plan.blocks, plan.thresholding)
     forms = [dict(part.weights) for part in (spread.squares, spread.values, spread.count)]
-    variance, fourth, step = (np.zeros_like(means) for _ in range(3))
-    for name in sorted({name for part in forms for name in part}):
-        a, b, d = (float(part.get(name, 0)) for part in forms)
-        size = np.abs(a - 2 * means * b + means * means * d)
-        own, cumulant = moments(noises[name])
-        variance, fourth = variance + size**2 * own, fourth + size**4 * cumulant
-        step = np.maximum(step, size)
-    half = spread_quantile(variance, fourth, plan.confidence) + LATTICE_STEP * step
+    names = sorted({name for part in forms for name in part})
+    weights = np.array([[float(part.get(name, 0)) for part in forms] for name in names])
+    around = np.stack([np.ones_like(means), -2 * means, means**2])
+    spreads = np.array([moments(noises[name]) for name in names])
+    half = sum_quantile(spreads, weights @ around, plan.confidence)
     rows = counted + float(spread.below.constant - spread.count.constant)
     return np.where(rows > 0, float(spread.scale) * half / np.maximum(rows, 1e-9), np.inf)
 
