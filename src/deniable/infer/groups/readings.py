@@ -190,7 +190,7 @@ def _read_means(release: Release, column: str, shape: RatioForm, rows: str) -> G
         output.about if ratio else f"{column} / {rows}",
         low,
         high,
-        _variance(release, below, shown, counted) if ratio else None,
+        _variance(release, shape.above, below, shown, counted) if ratio else None,
         cluster=float(rows_per_unit(plan)),
         shared=plan.max_groups_per_unit > 1,
     )
@@ -236,28 +236,37 @@ def _read_amounts(release: Release, column: str, shape: LinearForm) -> GroupAmou
 
 
 def _variance(
-    release: Release, below: LinearForm, means: Floats, counted: Floats
+    release: Release, above: LinearForm, below: LinearForm, means: Floats, counted: Floats
 ) -> Variances | None:
     for name, margin in release.answer.margins.items():
         spread, rooted = spread_inside(_output(release, name).node)
         if spread is not None and spread.count == below:
             found, half = numbers(release, name), numbers(release, margin)
-            uncut = _uncut_margin(release.plan, spread, means, counted)
+            uncut = _uncut_margin(release.plan, spread, above, means, counted)
             return Variances(found, half, release.plan.confidence, rooted, uncut)
     return None
 
 
-def _uncut_margin(plan: Plan, spread: VarianceForm, means: Floats, counted: Floats) -> Floats:
-    """How far the noise may move a variance near 0: that of the squares around the mean."""
+def _uncut_margin(
+    plan: Plan, spread: VarianceForm, above: LinearForm, means: Floats, counted: Floats
+) -> Floats:
+    """How far the noise may move a variance near 0: that of the squares around the mean.
+
+    The variance is in steps of the grid, and so is its mean: a sum of the released one and 1,
+    with the weights by which its features are those of the released sum and number of rows.
+    """
     noises = noise_of_features(plan.blocks, plan.thresholding)
-    forms = [dict(part.weights) for part in (spread.squares, spread.values, spread.count)]
-    names = sorted({name for part in forms for name in part})
-    weights = np.array([[float(part.get(name, 0)) for part in forms] for name in names])
-    around = np.stack([np.ones_like(means), -2 * means, means**2])
-    spreads = np.array([moments(noises[name]) for name in names])
-    half = sum_quantile(spreads, weights @ around, plan.confidence)
+    forms = (spread.squares, spread.values, spread.count, above)
+    names = sorted({name for part in forms for name, _ in part.weights})
+    weights = np.array([[float(dict(f.weights).get(n, 0)) for f in forms] for n in names])
+    factors = np.linalg.lstsq(weights[:, [3, 2]], weights[:, 1], rcond=None)[0]
     rows = counted + float(spread.below.constant - spread.count.constant)
-    return np.where(rows > 0, float(spread.scale) * half / np.maximum(rows, 1e-9), np.inf)
+    known = np.allclose(weights[:, [3, 2]] @ factors, weights[:, 1]) & (rows > 0)
+    middle = factors[0] * means + factors[1]
+    around = np.stack([np.ones_like(middle), -2 * middle, middle**2])
+    spreads = np.array([moments(noises[name]) for name in names])
+    half = sum_quantile(spreads, weights[:, :3] @ around, plan.confidence)
+    return np.where(known, float(spread.scale) * half / np.maximum(rows, 1e-9), np.inf)
 
 
 def groups_of(release: Release) -> tuple[Key, ...]:
