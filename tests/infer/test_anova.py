@@ -189,3 +189,6 @@ def test_anova_of_a_release():
     assert differ.hypothesis == "AVG(pain) is the same in all 3 groups"
     with pytest.raises(InvalidParameter, match="two or more groups"):
         infer.anova_test(visits.sql("SELECT COUNT(*) AS n FROM v", epsilon=1))
+    weighted = "SELECT ward, SUM(pain * cost) / SUM(pain) AS m FROM v GROUP BY ward"
+    with pytest.raises(InvalidParameter, match="here rows have weights"):
+        infer.anova_test(visits.sql(f"{weighted} FOR POPULATION", epsilon=5))

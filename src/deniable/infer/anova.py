@@ -67,6 +67,11 @@ def anova_test(
         )
     if isinstance(release, Release):
         refuse_several_rows(release.plan)
+    if means.moments is not None:
+        raise InvalidParameter(
+            "An analysis of variance needs means of single rows, and here rows have weights. "
+            "Compare two groups with difference() or t_test()."
+        )
     statistic, p = anova_p(means)
     name = f"{means.what} is the same in all {len(means.groups)} groups"
     return Significance(name, statistic, p, notes=variance_notes(means))

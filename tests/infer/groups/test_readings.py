@@ -141,6 +141,16 @@ def test_several_rows_of_a_person_are_no_independent_draws():
         infer.anova_test(release)
     means = read(release, None, None)
     assert (means.cluster, means.shared) == (3, False)
+    text = "SELECT ward, AVG(sick) AS s FROM visits GROUP BY ward FOR POPULATION"
+    whole = visits.sql(text, epsilon=5)  # one row of each unit, with the sum of its rows
+    assert whole.plan.max_rows_per_unit_per_group == 1
+    for test in (
+        lambda: infer.proportions_test(whole, "A", "B"),
+        lambda: infer.anova_test(whole),
+    ):
+        with pytest.raises(InvalidParameter, match="One id may have 3 rows"):
+            test()
+    assert infer.t_test(whole, "A", "B").p_value <= 1
 
 
 def test_a_ratio_without_limits_needs_its_squares():

@@ -22,7 +22,12 @@ from deniable.infer.groups.group_means import (
     sum_quantile,
 )
 from deniable.infer.groups.local_shares import LocalShares, need_answer, read_local
-from deniable.infer.groups.unit_squares import UnitSquares, numbers, read_squares
+from deniable.infer.groups.unit_squares import (
+    UnitSquares,
+    numbers,
+    read_squares,
+    rows_of_unit,
+)
 from deniable.mechanisms.noise.additive import Noise
 from deniable.query.margins.chosen_rows import chooses_rows
 from deniable.query.margins.formula_parts import spread_inside
@@ -91,6 +96,7 @@ def refuse_several_rows(plan: Plan) -> None:
     most = plan.max_groups_per_unit * plan.max_rows_per_unit_per_group
     if plan.max_rows_per_unit is not None:
         most = min(most, plan.max_rows_per_unit)
+    most = max(most, rows_of_unit(plan))  # its rows may be taken together in the statement
     if most > 1:
         raise InvalidParameter(
             f"One {plan.unit or 'unit'} may have {most} rows in this release, so its rows are "
