@@ -22,8 +22,10 @@ from scipy.stats import binom, chi2, chi2_contingency, f_oneway, mannwhitneyu
 
 import deniable as dp
 from benchmarks.stopwatch import Row
-from deniable.infer import anova_test, t_test
-from deniable.infer.groups.readings import GroupAmounts
+from deniable.infer.anova import anova_p
+from deniable.infer.groups.group_means import GroupMeans
+from deniable.infer.groups.mean_intervals import contrast_ends, population_ends
+from deniable.infer.groups.readings import GroupAmounts, read
 from deniable.infer.proportion_tests import binomial_p
 from deniable.infer.rank_tests import ranks_p
 from deniable.infer.table_tests import fit_p, independence_p
@@ -32,7 +34,7 @@ from deniable.mechanisms.noise.additive import Noise
 from deniable.release.session.release import Release
 
 Floats = NDArray[np.float64]
-RELEASES = 300
+RELEASES = 1_000
 NULLS = 4_000  # simulations of a peer's critical value
 LEVEL = 0.05
 
@@ -190,12 +192,10 @@ def means() -> Iterator[Row]:
         found = np.zeros(3)
         for _ in range(RELEASES):
             x = draw(rng, middles, count)
-            release = ask(x, epsilon)
-            tested = (
-                t_test(release, 0, 1, value="m") if half else anova_test(release, value="m")
-            )
+            read_means = read(ask(x, epsilon), "m", None)
+            assert isinstance(read_means, GroupMeans)
             found += (
-                tested.rejects(LEVEL),
+                differs(read_means) if half else anova_p(read_means, level=LEVEL)[1] <= LEVEL,
                 f1(rng, middles, count, epsilon) >= edge,
                 f_oneway(*x).pvalue <= LEVEL,
             )
@@ -203,6 +203,13 @@ def means() -> Iterator[Row]:
         test = "t test" if half else "analysis of variance, 3 groups"
         name = f"{test}, {count} rows, epsilon {epsilon:g}"
         yield verdict(name, ours, theirs, "Swanberg et al. 2019", plain_power, 0.9)
+
+
+def differs(means: GroupMeans) -> bool:
+    """Whether the t test rejects at 5 %: it does if this interval excludes 0."""
+    pair = [means.at(0), means.at(1)]
+    low, high = contrast_ends(pair, [1, -1], population_ends, 1 - Fraction(str(LEVEL)))
+    return not low <= 0 <= high
 
 
 def draw(rng: np.random.Generator, middles: tuple[float, ...], count: int) -> Floats:

@@ -3,6 +3,11 @@
     def test_tails(size):
         draws = sampler(size(small=10_000, full=10_000_000, what="draws of discrete Laplace"))
 
+A test may state what it measured; at full size the run ends with these figures, too:
+
+    def test_errors(figure):
+        figure("wrong in 0.0412 of 10,000")
+
 A test with many cases, each slow, may run some of them:
 
     @pytest.mark.one_in(3)
@@ -16,7 +21,7 @@ tests' reports, so that workers need no extra channel.
 
 import os
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Protocol
 
 import hypothesis
@@ -45,6 +50,17 @@ def size(pytestconfig: pytest.Config) -> Size:
         return chosen
 
     return choose
+
+
+@pytest.fixture
+def figure(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """`figure("wrong in 0.0412 of 10,000")`: a measured figure, for the end of the run."""
+
+    def state(text: str) -> None:
+        print(text)
+        record_property("figure", text)
+
+    return state
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -105,11 +121,18 @@ def pytest_runtest_makereport(
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
     used: dict[str, set[str]] = defaultdict(set)
+    figures: set[str] = set()
     for reports in terminalreporter.stats.values():
         for report in reports:
             for name, text in getattr(report, "user_properties", []):
                 if name == "size":
                     used[report.nodeid.partition("::")[0]].add(text)
+                elif name == "figure":
+                    figures.add(f"{report.nodeid}: {text}")
+    if config.stash[_full] and figures:
+        terminalreporter.section("figures")
+        for line in sorted(figures):
+            terminalreporter.line(line)
     terminalreporter.section(f"sizes: {_name(config)}")
     for file, texts in sorted(used.items()):
         terminalreporter.line(f"{file}: {'; '.join(sorted(texts))}")

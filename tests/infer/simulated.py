@@ -1,11 +1,12 @@
 """Releases of made-up groups, by the thousand: each group is one simulated release."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from deniable.infer.groups.group_means import GroupMeans, NoisePart, UnitMoments, Variances
-from deniable.infer.groups.mean_intervals import combine_ends, population_ends
+from deniable.infer.groups.mean_intervals import combine_ends, covering, population_ends
 from deniable.infer.groups.readings import GroupAmounts
 from deniable.mechanisms import Laplace
 
@@ -61,6 +62,18 @@ def at_most(rate, releases, allowed=0.05):
     return rate <= allowed + 4 * np.sqrt(allowed * (1 - allowed) / releases)
 
 
+def few_errors(figure, wrong, naive=None, allowed=0.05):
+    """Whether not too many releases were wrong; states their share, and the naive test's."""
+    text = f"wrong in {np.mean(wrong):.4f} of {np.size(wrong):,}"
+    figure(text if naive is None else f"{text}, naive {np.mean(naive):.4f}")
+    return at_most(np.mean(wrong), np.size(wrong), allowed)
+
+
+def covers(means, r, level):
+    """Whether the interval of each simulated release holds the mean r."""
+    return covering(means, level)(r)
+
+
 def noisy_counts(rng, cells, epsilon):
     """Counts with noise, as `read` gives them."""
     drawn = np.asarray(cells) + laplace(rng, epsilon, np.shape(cells))
@@ -75,24 +88,48 @@ def noisy_counts(rng, cells, epsilon):
     )
 
 
+def together(groups, place):
+    """One release of several simulated groups, as `read` gives them."""
+    first, parts = groups[0], [group.at(place) for group in groups]
+    above, below = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("above", "below")
+    )
+    known = first.variance and replace(
+        first.variance,
+        values=np.concatenate([part.variance.values for part in parts]),
+        margins=np.concatenate([part.variance.margins for part in parts]),
+    )
+    keys = tuple(range(len(groups)))
+    return replace(first, groups=keys, above=above, below=below, variance=known)
+
+
+def group_ends(groups, level):
+    """The values and the ends of simulated groups: three arrays of releases and groups."""
+    ends = [population_ends(group, level) for group in groups]
+    lows, highs = zip(*ends, strict=True)
+    return tuple(np.array(a).T for a in ([group.values for group in groups], lows, highs))
+
+
 def difference_ends(first, second, level):
     """For each pair of simulated groups, the ends of its difference."""
-    ends = [population_ends(group, level) for group in (first, second)]
-    values, lows, highs = (
-        np.array(parts).T
-        for parts in (
-            (first.values, second.values),
-            *zip(*ends, strict=True),
-        )
-    )
-    rows = zip(values, lows, highs, strict=True)
-    return np.array([combine_ends([1, -1], *row) for row in rows]).T
+    return sum_ends((first, second), [1, -1], level)
+
+
+def sum_ends(groups, weights, level):
+    """For each release of simulated groups, the ends of the weighted sum of its means."""
+    rows = zip(*group_ends(groups, level), strict=True)
+    return np.array([combine_ends(weights, *row) for row in rows]).T
+
+
+def excludes(ends, null=0.0):
+    """For each release, whether an interval excludes what is true."""
+    low, high = ends
+    return (low > null) | (high < null)
 
 
 def wrong_differences(first, second, level):
     """For each pair of simulated groups, whether the interval of its difference excludes 0."""
-    low, high = difference_ends(first, second, level)
-    return (low > 0) | (high < 0)
+    return excludes(difference_ends(first, second, level))
 
 
 def released_clusters(rng, *, kinds, units, most, epsilon, releases, moments=True):

@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import chi2, f_oneway
+from scipy.stats import f_oneway
 
 import deniable as dp
 from deniable import infer
@@ -11,9 +11,19 @@ from deniable.errors import InvalidParameter
 from deniable.infer.anova import anova_p
 from deniable.infer.groups.group_means import GroupMeans, NoisePart, Variances
 from deniable.mechanisms import Laplace
-from tests.infer.simulated import at_most, laplace, share_parts
+from tests.infer import naive
+from tests.infer.simulated import (
+    at_most,
+    few_errors,
+    laplace,
+    released_shares,
+    released_values,
+    together,
+)
 
 SIZES = {"even": (1, 1, 1), "uneven": (8, 1, 1)}
+VALUES = np.linspace(0, 1, 6)
+LAWS = {"hill": [0.1, 0.2, 0.3, 0.2, 0.15, 0.05], "steep": [0.6, 0.2, 0.1, 0.05, 0.03, 0.02]}
 
 
 def released_means(rng, *, sizes, means, spread, epsilon):
@@ -36,75 +46,120 @@ def released_means(rng, *, sizes, means, spread, epsilon):
     return found, f_oneway(*x).pvalue
 
 
-def released_groups(rng, *, sizes, share, epsilon):
-    having = rng.binomial(sizes, share)
-    above = (having + laplace(rng, epsilon, len(sizes))).astype(float)
-    others = np.array(sizes) - having + laplace(rng, epsilon, len(sizes))
-    return GroupMeans(tuple("ABC"), above, above + others, share_parts(epsilon), "share")
+def sizes_of(units, balance):
+    return [max(units * part // sum(SIZES[balance]), 1) for part in SIZES[balance]]
+
+
+def rejected(groups):
+    """For each release of simulated groups, whether all means are said not to be the same."""
+    releases = range(groups[0].above.size)
+    return [anova_p(together(groups, i), level=0.05)[1] <= 0.05 for i in releases]
 
 
 DESIGNS = [
-    (units, epsilon, balance, share)
-    for units, epsilon, balance, share in (
-        (50, 1, "even", 0.3),
-        (500, 0.1, "even", 0.3),
-        (500, 1, "uneven", 0.02),
-        (500, 5, "uneven", 0.3),
-        (50_000, 0.1, "uneven", 0.002),
-        (50_000, 5, "even", 0.3),
-    )
+    (50, 1, "even", 0.3),
+    (500, 0.1, "even", 0.3),
+    (500, 1, "uneven", 0.02),
+    (500, 5, "uneven", 0.3),
+    (50_000, 0.1, "uneven", 0.002),
+    (50_000, 5, "even", 0.3),
+    (50, 0.1, "uneven", 0.1),
+    (50, 5, "uneven", 0.1),
 ]
 
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("units", "epsilon", "balance", "share"), DESIGNS)
-def test_equal_shares_seldom_seem_to_differ(units, epsilon, balance, share, size):
+def test_equal_shares_seldom_seem_to_differ(units, epsilon, balance, share, size, figure):
     releases = size(small=40, full=10_000, what="simulated shares of three groups")
     rng = np.random.default_rng(units)
-    sizes = [max(units * part // sum(SIZES[balance]), 1) for part in SIZES[balance]]
-    wrong = 0
-    for _ in range(releases):
-        found = released_groups(rng, sizes=sizes, share=share, epsilon=epsilon)
-        wrong += anova_p(found, level=0.05)[1] <= 0.05
-    assert at_most(wrong / releases, releases)
+    groups = [
+        released_shares(rng, units=many, share=share, epsilon=epsilon, releases=releases)
+        for many in sizes_of(units, balance)
+    ]
+    assert few_errors(figure, rejected(groups), naive.shares_differ(groups))
 
 
 def test_with_much_noise_equal_shares_seldom_seem_to_differ():
     rng = np.random.default_rng(5)
-    wrong = 0
-    for _ in range(60):
-        found = released_groups(rng, sizes=[100] * 3, share=0.3, epsilon=0.05)
-        wrong += anova_p(found, level=0.05)[1] <= 0.05
-    assert at_most(wrong / 60, 60)
+    groups = [
+        released_shares(rng, units=100, share=0.3, epsilon=0.05, releases=60) for _ in "ABC"
+    ]
+    assert at_most(np.mean(rejected(groups)), 60)
 
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("units", "epsilon", "balance"), [(60, 1, "even"), (600, 0.1, "even"), (600, 5, "uneven")]
 )
-def test_equal_means_seldom_seem_to_differ(units, epsilon, balance, size):
+def test_equal_means_seldom_seem_to_differ(units, epsilon, balance, size, figure):
     releases = size(small=40, full=10_000, what="simulated means of three groups")
     rng = np.random.default_rng(units)
-    sizes = [units * part // sum(SIZES[balance]) for part in SIZES[balance]]
     wrong = 0
     for _ in range(releases):
         found, _ = released_means(
-            rng, sizes=sizes, means=(0.5,) * 3, spread=0.15, epsilon=epsilon
+            rng,
+            sizes=sizes_of(units, balance),
+            means=(0.5,) * 3,
+            spread=0.15,
+            epsilon=epsilon,
         )
         wrong += anova_p(found, level=0.05)[1] <= 0.05
+    figure(f"wrong in {wrong / releases:.4f} of {releases:,}")
     assert at_most(wrong / releases, releases)
+
+
+MEAN_DESIGNS = [
+    (50, 5, "even", "hill"),
+    (60, 0.1, "uneven", "steep"),
+    (600, 1, "uneven", "steep"),
+    (50_000, 0.1, "uneven", "hill"),
+    (50_000, 5, "even", "steep"),
+]
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("units", "epsilon", "balance", "law"), MEAN_DESIGNS)
+def test_equal_means_of_steps_seldom_seem_to_differ(units, epsilon, balance, law, size, figure):
+    releases = size(small=40, full=10_000, what="simulated means of three groups")
+    rng = np.random.default_rng(units)
+    groups = [
+        released_values(
+            rng,
+            units=many,
+            values=VALUES,
+            chances=LAWS[law],
+            epsilon=epsilon,
+            releases=releases,
+        )
+        for many in sizes_of(units, balance)
+    ]
+    assert few_errors(figure, rejected(groups), naive.means_differ(groups))
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 5])
+def test_groups_may_vary_differently(epsilon, size, figure):
+    """The F test takes one variance for all, and is wrong where small groups vary more."""
+    releases = size(small=150, full=10_000, what="simulated means of unlike groups")
+    rng = np.random.default_rng(12)
+    laws = [0, 0, 0.5, 0.5, 0, 0], [0.5, 0, 0, 0, 0, 0.5], [0.5, 0, 0, 0, 0, 0.5]
+    groups = [
+        released_values(
+            rng, units=many, values=VALUES, chances=law, epsilon=epsilon, releases=releases
+        )
+        for many, law in zip((1200, 150, 150), laws, strict=True)
+    ]
+    plain = naive.means_differ(groups)
+    assert plain.mean() > 0.15
+    assert few_errors(figure, rejected(groups), plain)
 
 
 def test_the_naive_test_of_noisy_shares_is_wrong_too_often():
     rng = np.random.default_rng(1)
-    wrong = 0
-    for _ in range(1_000):
-        found = released_groups(rng, sizes=[100] * 3, share=0.3, epsilon=0.1)
-        rows = np.maximum(found.below, 1.0)
-        r = np.clip(found.above.sum() / rows.sum(), 0.01, 0.99)
-        naive = ((found.above - r * rows) ** 2 / (rows * r * (1 - r))).sum()
-        wrong += chi2.sf(naive, 2) <= 0.05
-    assert wrong / 1_000 > 0.3
+    groups = [
+        released_shares(rng, units=100, share=0.3, epsilon=0.1, releases=1_000) for _ in "ABC"
+    ]
+    assert naive.shares_differ(groups).mean() > 0.3
 
 
 def test_with_little_noise_it_is_the_f_test():
@@ -134,3 +189,6 @@ def test_anova_of_a_release():
     assert differ.hypothesis == "AVG(pain) is the same in all 3 groups"
     with pytest.raises(InvalidParameter, match="two or more groups"):
         infer.anova_test(visits.sql("SELECT COUNT(*) AS n FROM v", epsilon=1))
+    weighted = "SELECT ward, SUM(pain * cost) / SUM(pain) AS m FROM v GROUP BY ward"
+    with pytest.raises(InvalidParameter, match="here rows have weights"):
+        infer.anova_test(visits.sql(f"{weighted} FOR POPULATION", epsilon=5))

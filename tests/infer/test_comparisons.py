@@ -1,17 +1,30 @@
+import itertools
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import norm
 
 import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
-from deniable.infer.comparisons import contrast
-from deniable.infer.groups.mean_intervals import contrast_ends, population_ends
-from tests.infer.simulated import at_most, laplace, released_shares, wrong_differences
+from deniable.infer.comparisons import _combine_logarithms, _log_odds, _logarithm, contrast
+from deniable.infer.groups.mean_intervals import (
+    combine_ends,
+    contrast_ends,
+    population_ends,
+)
+from tests.infer import naive
+from tests.infer.simulated import (
+    excludes,
+    few_errors,
+    group_ends,
+    laplace,
+    released_shares,
+    sum_ends,
+    wrong_differences,
+)
 
 LEVEL = Fraction(19, 20)
 SHARES = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS s FROM visits GROUP BY ward"
@@ -45,7 +58,7 @@ DESIGNS = [
 
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize(("units", "epsilon", "share"), DESIGNS)
-def test_equal_groups_seldom_seem_to_differ(units, epsilon, share, size):
+def test_equal_groups_seldom_seem_to_differ(units, epsilon, share, size, figure):
     """The error of the first kind of the difference of shares."""
     releases = size(small=200, full=10_000, what="simulated pairs of groups")
     rng = np.random.default_rng(units[1])
@@ -53,7 +66,71 @@ def test_equal_groups_seldom_seem_to_differ(units, epsilon, share, size):
         released_shares(rng, units=many, share=share, epsilon=epsilon, releases=releases)
         for many in units
     ]
-    assert at_most(wrong_differences(*groups, LEVEL).mean(), releases)
+    wrong = wrong_differences(*groups, LEVEL)
+    assert few_errors(figure, wrong, naive.shares_differ(groups))
+
+
+@pytest.mark.one_in(6)
+@pytest.mark.parametrize("scale", [_logarithm, _log_odds], ids=["ratio", "odds"])
+@pytest.mark.parametrize(("units", "epsilon", "share"), DESIGNS)
+def test_ratios_and_odds_of_equal_groups_are_seldom_not_1(
+    units, epsilon, share, scale, size, figure
+):
+    releases = size(small=200, full=10_000, what="simulated pairs of groups")
+    rng = np.random.default_rng(units[0])
+    groups = [
+        released_shares(rng, units=many, share=share, epsilon=epsilon, releases=releases)
+        for many in units
+    ]
+    ends = [
+        _combine_logarithms(scale(values), scale(low), scale(high), shared=False)
+        for values, low, high in zip(*group_ends(groups, LEVEL), strict=True)
+    ]
+    wrong = excludes(np.array(ends).T, 1.0)
+    assert few_errors(figure, wrong, naive.shares_differ(groups))
+
+
+MANY = [
+    ((50,) * 5, 1, 0.3),
+    ((50_000, 500, 500, 50, 50), 5, 0.02),
+    ((600,) * 5, 0.1, 0.3),
+    ((50_000,) * 5, 0.1, 0.002),
+    ((50, 500, 5_000, 500, 50), 0.5, 0.1),
+]
+
+
+def released_groups(units, epsilon, share, releases):
+    rng = np.random.default_rng(units[0])
+    return [
+        released_shares(rng, units=many, share=share, epsilon=epsilon, releases=releases)
+        for many in units
+    ]
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(("units", "epsilon", "share"), MANY)
+def test_groups_without_a_trend_seldom_seem_to_have_one(units, epsilon, share, size, figure):
+    releases = size(small=200, full=10_000, what="simulated groups in order")
+    groups = released_groups(units, epsilon, share, releases)
+    slope = (np.arange(5) - 2) / 10
+    wrong = excludes(sum_ends(groups, slope, LEVEL))
+    assert few_errors(figure, wrong, naive.slopes(groups, slope))
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(("units", "epsilon", "share"), MANY)
+def test_of_all_equal_pairs_seldom_one_seems_to_differ(units, epsilon, share, size, figure):
+    releases = size(small=100, full=10_000, what="simulated groups in pairs")
+    groups = released_groups(units, epsilon, share, releases)
+    pairs = list(itertools.combinations(range(5), 2))
+    each = 1 - (1 - LEVEL) / len(pairs)
+    rows = [np.stack(row) for row in zip(*group_ends(groups, each), strict=True)]
+    wrong = [
+        any(excludes(combine_ends([1, -1], *row[:, pair])) for pair in map(list, pairs))
+        for row in rows
+    ]
+    plain = [naive.shares_differ([groups[a], groups[b]]) for a, b in pairs]
+    assert few_errors(figure, wrong, np.any(plain, axis=0))
 
 
 def test_noisy_counts_tested_as_if_exact_are_wrong_too_often():
@@ -62,11 +139,7 @@ def test_noisy_counts_tested_as_if_exact_are_wrong_too_often():
     pair = [
         released_shares(rng, units=300, share=0.4, epsilon=0.1, releases=4_000) for _ in "AB"
     ]
-    below = [np.maximum(group.below, 1) for group in pair]
-    pooled = sum(group.above for group in pair) / sum(below)
-    spread = np.sqrt(np.clip(pooled * (1 - pooled), 1e-9, 1) * sum(1 / n for n in below))
-    z = (pair[0].above / below[0] - pair[1].above / below[1]) / spread
-    assert (2 * norm.sf(np.abs(z)) < 0.05).mean() > 0.15
+    assert naive.shares_differ(pair).mean() > 0.15
 
 
 def test_a_difference_states_both_errors(shares):
@@ -126,6 +199,8 @@ def test_a_trend_is_the_slope_over_the_scores(shares):
     assert infer.trend(shares, scores=[0, 10, 20]).value == pytest.approx(found.value / 10)
     with pytest.raises(InvalidParameter, match="one score for each of the 3 groups"):
         infer.trend(shares, scores=[1, 1, 1])
+    with pytest.raises(InvalidParameter, match="`scores` must be finite"):
+        infer.trend(shares, scores=[1, 2, float("nan")])
 
 
 def test_amounts_have_the_error_of_their_noise_alone(size):
@@ -173,7 +248,7 @@ def test_the_p_value_agrees_with_the_interval():
         assert (seen.p_value <= 0.05) == (seen.low > 0 or seen.high < 0)
 
 
-def test_groups_that_share_people_are_not_independent(size):
+def test_groups_that_share_people_are_not_independent(size, figure):
     """All persons are in both groups with opposite outcomes: errors add up, not in squares."""
     releases = size(small=400, full=10_000, what="simulated pairs with the same persons")
     rng = np.random.default_rng(11)
@@ -189,8 +264,8 @@ def test_groups_that_share_people_are_not_independent(size):
         groups = [replace(group, shared=shared) for group in pair]
         ends = [
             contrast_ends([group.at(i) for group in groups], [1, -1], population_ends, LEVEL)
-            for i in range(min(releases, 400))
+            for i in range(releases)
         ]
-        missed[shared] = np.mean([not low <= 0 <= high for low, high in ends])
-    assert at_most(missed[True], min(releases, 400))
-    assert missed[False] > 0.1
+        missed[shared] = excludes(np.array(ends).T)
+    assert few_errors(figure, missed[True], missed[False])
+    assert missed[False].mean() > 0.1

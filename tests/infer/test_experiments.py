@@ -7,7 +7,8 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidParameter
-from tests.infer.simulated import at_most, laplace, released_shares, wrong_differences
+from tests.infer import naive
+from tests.infer.simulated import few_errors, laplace, released_shares, wrong_differences
 
 
 def protect(bought=(1, 0, 0, 0), arms=("a", "b"), **options):
@@ -85,19 +86,32 @@ def test_planned_power_is_what_simulations_find():
     assert planned.private < planned.plain - 0.15
 
 
-def test_many_looks_at_nothing_seldom_decide(size):
+LOOKS = [  # units of each arm at each look, epsilon of a look, share
+    ((10, 10), 5, 0.3),
+    ((100, 100), 0.2, 0.3),
+    ((10, 100), 1, 0.05),
+    ((10_000, 1_000), 0.1, 0.002),
+    ((10_000, 10_000), 5, 0.3),
+]
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(("units", "epsilon", "share"), LOOKS)
+def test_many_looks_at_nothing_seldom_decide(units, epsilon, share, size, figure):
     """Five looks at a growing table, each with a fifth of the error."""
     trials = size(small=200, full=10_000, what="simulated experiments")
     rng = np.random.default_rng(9)
-    empty = released_shares(rng, units=1, share=0.3, epsilon=0.2, releases=trials)
-    having = rng.binomial(100, 0.3, (5, 2, trials)).cumsum(0)
-    decided = np.zeros(trials, dtype=bool)
+    empty = released_shares(rng, units=1, share=share, epsilon=epsilon, releases=trials)
+    arms = np.array(units)[:, None]
+    having = rng.binomial(arms, share, (5, 2, trials)).cumsum(0)
+    decided, plain = np.zeros((2, trials), dtype=bool)
     for look in range(5):
-        above = (having[look] + laplace(rng, 0.2, (2, trials))).astype(float)
-        others = 100 * (look + 1) - having[look] + laplace(rng, 0.2, (2, trials))
+        above = (having[look] + laplace(rng, epsilon, (2, trials))).astype(float)
+        others = arms * (look + 1) - having[look] + laplace(rng, epsilon, (2, trials))
         seen = [replace(empty, above=above[i], below=above[i] + others[i]) for i in (0, 1)]
         decided |= wrong_differences(*seen, Fraction(99, 100))
-    assert at_most(decided.mean(), trials)
+        plain |= naive.shares_differ(seen)
+    assert few_errors(figure, decided, plain)
 
 
 def test_more_units_are_needed_with_noise():

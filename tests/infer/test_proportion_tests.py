@@ -11,7 +11,8 @@ from deniable import infer
 from deniable.errors import InvalidParameter
 from deniable.infer.proportion_tests import binomial_p, released_rows_p, two_shares_p
 from deniable.mechanisms import Laplace
-from tests.infer.simulated import at_most, laplace, released_shares
+from tests.infer import naive
+from tests.infer.simulated import few_errors, laplace, released_shares
 
 
 def most_powerful(rows, null, other, epsilon, level):
@@ -88,7 +89,7 @@ DESIGNS = [  # the second group has that part of the first one's units
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("units", "epsilon", "share", "part"), DESIGNS)
-def test_equal_shares_are_seldom_told_apart(units, epsilon, share, part, size):
+def test_equal_shares_are_seldom_told_apart(units, epsilon, share, part, size, figure):
     releases = size(small=50, full=10_000, what="simulated pairs of shares")
     rng = np.random.default_rng(units)
     groups = [
@@ -99,12 +100,46 @@ def test_equal_shares_are_seldom_told_apart(units, epsilon, share, part, size):
         two_shares_p(groups[0].at(i), groups[1].at(i), level=0.05)[1] <= 0.05
         for i in range(releases)
     ]
-    assert at_most(np.mean(wrong), releases)
+    assert few_errors(figure, wrong, naive.shares_differ(groups))
 
 
+ONE_SHARE = [
+    (50, 0.1, 0.3),
+    (5000, 1, 0.01),
+    (50, 5, 0.02),
+    (600, 5, 0.4),
+    (50_000, 0.1, 0.002),
+    (50_000, 5, 0.3),
+]
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize(("units", "epsilon", "share"), ONE_SHARE)
+def test_a_right_share_of_known_rows_is_seldom_rejected(
+    units, epsilon, share, alternative, size, figure
+):
+    releases = size(small=300, full=10_000, what="simulated shares of known rows")
+    rng = np.random.default_rng(units)
+    noise = Laplace(epsilon=Fraction(str(epsilon))).noise()
+    noisy = rng.binomial(units, share, releases) + laplace(rng, epsilon, releases)
+    seen, places = np.unique(noisy, return_inverse=True)
+    p = np.array([binomial_p(count, units, share, [noise], alternative) for count in seen])
+    plain = exact_p(np.clip(seen, 0, units), units, share, alternative)
+    assert few_errors(figure, p[places] <= 0.05, plain[places] <= 0.05)
+
+
+def exact_p(count, rows, share, alternative):
+    """The binomial test of counts without noise."""
+    less, greater = binom.cdf(count, rows, share), binom.sf(count - 1, rows, share)
+    both = 2 * np.minimum(less, greater)
+    return {"less": less, "greater": greater, "two-sided": both}[alternative]
+
+
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
-@pytest.mark.parametrize(("units", "epsilon", "share"), [(50, 0.1, 0.3), (5000, 1, 0.01)])
-def test_a_right_share_is_seldom_rejected(units, epsilon, share, alternative, size):
+@pytest.mark.parametrize(("units", "epsilon", "share"), ONE_SHARE)
+def test_a_right_share_is_seldom_rejected(units, epsilon, share, alternative, size, figure):
     """With a released number of rows."""
     releases = size(small=40, full=10_000, what="simulated shares")
     rng = np.random.default_rng(units)
@@ -113,14 +148,15 @@ def test_a_right_share_is_seldom_rejected(units, epsilon, share, alternative, si
         released_rows_p(found.at(i), Fraction(str(share)), alternative, level=0.05)[1] <= 0.05
         for i in range(releases)
     ]
-    assert at_most(np.mean(wrong), releases)
+    rows = np.maximum(np.rint(found.below), 1)
+    plain = exact_p(np.clip(found.above, 0, rows), rows, share, alternative) <= 0.05
+    assert few_errors(figure, wrong, plain)
 
 
 def test_a_noisy_count_tested_as_if_exact_is_wrong_too_often():
     rng = np.random.default_rng(3)
     noisy = np.clip(rng.binomial(200, 0.3, 4_000) + laplace(rng, 0.1, 4_000), 0, 200)
-    p = 2 * np.minimum(binom.cdf(noisy, 200, 0.3), binom.sf(noisy - 1, 200, 0.3))
-    assert (p <= 0.05).mean() > 0.3
+    assert (exact_p(noisy, 200, 0.3, "two-sided") <= 0.05).mean() > 0.3
 
 
 def test_different_shares_are_told_apart():
@@ -178,6 +214,9 @@ def test_what_cannot_be_tested_is_said(visits):
         infer.proportion_test(both, 0.5, rows=600)
     with pytest.raises(InvalidParameter, match="above 0 and below 1"):
         infer.proportion_test(both, 1, rows=600)
+    for rows in (0, -5, 600.5, True):
+        with pytest.raises(InvalidParameter, match="`rows` must be a whole number, 1 or more"):
+            infer.proportion_test(both, 0.5, rows=rows)
     with pytest.raises(InvalidParameter, match="'more'"):
         infer.proportion_test(both, 0.5, rows=600, alternative="more")
     with pytest.raises(InvalidParameter, match="needs shares between 0 and 1"):

@@ -8,7 +8,9 @@ from scipy.stats import binom
 import deniable as dp
 from deniable.errors import InvalidParameter
 from deniable.infer.quantile_ends import _above, _below, quantile_levels
-from tests.infer.simulated import at_most
+from tests.infer.simulated import (
+    few_errors,
+)
 
 TEXT = "SELECT MEDIAN(x) AS m FROM v FOR POPULATION"
 
@@ -38,17 +40,17 @@ def test_order_statistics_cross_a_quantile_as_rarely_as_said(level, rows):
             assert _above(rows, level, other) >= crossed_up - 1e-12
 
 
-def test_the_median_of_the_population_is_covered(size):
+def test_the_median_of_the_population_is_covered(size, figure):
     releases = size(small=25, full=2_000, what="samples of which the median is asked")
     rng = np.random.default_rng(1)
-    missed = 0
+    missed = []
     for _ in range(releases):
         sample = np.minimum(rng.exponential(200, 800), 1000)
         data = protect(sample, expected_rows=1000)
         (found,) = data.sql(TEXT, epsilon=1).population()
-        missed += not found.low <= 200 * np.log(2) <= found.high
+        missed.append(not found.low <= 200 * np.log(2) <= found.high)
         assert found.high < 400
-    assert at_most(missed / releases, releases)
+    assert few_errors(figure, missed)
 
 
 def test_both_errors_and_the_levels_around():

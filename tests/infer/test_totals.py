@@ -8,7 +8,11 @@ import deniable as dp
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.infer.totals import projected_ends, total_ends
 from deniable.mechanisms import Laplace
-from tests.infer.simulated import at_most, laplace
+from tests.infer.simulated import (
+    excludes,
+    few_errors,
+    laplace,
+)
 
 LEVEL = Fraction(19, 20)
 
@@ -29,18 +33,17 @@ def protect(*, times=1, **options):
 
 
 @pytest.mark.parametrize(("people", "share", "epsilon"), [(40, 0.2, 0.5), (5000, 0.1, 0.1)])
-def test_projected_counts_are_covered(people, share, epsilon, size):
+def test_projected_counts_are_covered(people, share, epsilon, size, figure):
     releases = size(small=2_000, full=10_000, what="simulated counts")
     rng = np.random.default_rng(people)
     counts = rng.binomial(people, share, releases) + laplace(rng, epsilon, releases)
     noise = Laplace(epsilon=Fraction(str(epsilon))).margin()
     ends = [projected_ends(float(count), noise, share, LEVEL) for count in counts]
-    missed = np.mean([not low <= people <= high for low, high in ends])
-    assert at_most(missed, releases)
+    assert few_errors(figure, excludes(np.array(ends).T, people))
 
 
 @pytest.mark.parametrize(("people", "share", "epsilon"), [(800, 0.5, 1), (50_000, 0.05, 0.1)])
-def test_projected_sums_are_covered(people, share, epsilon, size):
+def test_projected_sums_are_covered(people, share, epsilon, size, figure):
     """Each of `people` adds 0 to 6 and is drawn with a chance of `share`."""
     releases = size(small=2_000, full=10_000, what="simulated sums")
     rng = np.random.default_rng(people)
@@ -56,8 +59,7 @@ def test_projected_sums_are_covered(people, share, epsilon, size):
         for value, square in zip(sums, squares, strict=True)
     ]
     right = each * amounts.sum()
-    missed = np.mean([not low <= right <= high for low, high in ends])
-    assert at_most(missed, releases)
+    assert few_errors(figure, excludes(np.array(ends).T, right))
 
 
 @pytest.mark.parametrize("times", [1, 3])

@@ -9,7 +9,12 @@ import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
 from deniable.infer.groups.mean_intervals import combine_ends, population_ends
-from tests.infer.simulated import at_most, laplace, released_shares
+from tests.infer.simulated import (
+    excludes,
+    few_errors,
+    laplace,
+    released_shares,
+)
 
 ROWS = pa.table({"region": ["N", "S"] * 2000, "ill": [1, 0, 0, 0] * 1000})
 TEXT = "SELECT region, COUNT(ill) AS n, AVG(ill) AS share FROM v GROUP BY region"
@@ -38,18 +43,22 @@ def test_wrong_weights_are_refused():
         infer.weighted(release)
     with pytest.raises(InvalidParameter, match="must not be negative"):
         infer.weighted(release, {"N": 2, "S": -1})
+    with pytest.raises(InvalidParameter, match="`weights` must be finite"):
+        infer.weighted(release, {"N": 2, "S": float("nan")})
     counts = protect().sql("SELECT region, COUNT(*) AS n FROM v GROUP BY region", epsilon=1)
     with pytest.raises(InvalidParameter, match="needs means or shares"):
         infer.weighted(counts, {"N": 1, "S": 1})
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1])
-def test_stratified_samples_are_covered(epsilon, size):
-    """60 % of 1,000 persons and 5 % of 8,000, with different shares."""
+@pytest.mark.parametrize("times", [1, 50])
+@pytest.mark.parametrize("epsilon", [0.1, 1, 5])
+def test_stratified_samples_are_covered(epsilon, times, size, figure):
+    """60 % of 1,000 persons and 5 % of 8,000, with different shares; or of 50 times as many."""
     releases = size(small=500, full=10_000, what="simulated stratified samples")
     rng = np.random.default_rng(8)
     strata = []
-    for people, having, drawn in ((1000, 700, 600), (8000, 800, 400)):
+    for row in ((1000, 700, 600), (8000, 800, 400)):
+        people, having, drawn = (times * number for number in row)
         ill = rng.hypergeometric(having, people - having, drawn, releases)
         above = (ill + laplace(rng, epsilon, releases)).astype(float)
         others = drawn - ill + laplace(rng, epsilon, releases)
@@ -58,5 +67,4 @@ def test_stratified_samples_are_covered(epsilon, size):
         strata.append((found.values, *population_ends(found, Fraction(19, 20))))
     values, low, high = (np.array(parts).T for parts in zip(*strata, strict=True))
     ends = [combine_ends([1 / 9, 8 / 9], *row) for row in zip(values, low, high, strict=True)]
-    missed = np.mean([not least <= 1500 / 9000 <= most for least, most in ends])
-    assert at_most(missed, releases)
+    assert few_errors(figure, excludes(np.array(ends).T, 1500 / 9000))

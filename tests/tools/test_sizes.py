@@ -10,7 +10,8 @@ def sample(size):
     return size(small=10, full=10_000, what="draws in a fixture")
 
 @pytest.mark.parametrize("k", range(4))
-def test_sample(sample, size, k):
+def test_sample(sample, size, figure, k):
+    figure(f"{k} of 4")
     assert sample == EXPECTED
     size(small=7, full=7, what="draws in a test")
 
@@ -37,6 +38,11 @@ def test_sizes_are_chosen_and_stated(pytester, monkeypatch, workers, full, expec
             f"*.py: {expected:,} draws in a fixture;{cases} 7 draws in a test",
         ]
     )
+    stated = "*::test_sample[[]3]: 3 of 4"
+    if full:
+        result.stdout.fnmatch_lines(["*figures*", stated])
+    else:
+        result.stdout.no_fnmatch_line(stated)
 
 
 def test_a_case_that_is_named_is_run(pytester, monkeypatch):

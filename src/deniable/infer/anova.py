@@ -2,10 +2,11 @@
 
 The statistic is the sum over groups of (noisy sum - r * noisy number of rows)**2 over the
 variance of that difference: by sampling, and by the noise, whose part is known. r is the
-common mean. Without noise, this is the F test's. What is unknown (the common mean, the numbers
-of rows, the variance of one row's value) is a worst case (`worst_case`). Shares are simulated
-as binomial numbers. Other means are simulated as normal, like in the F test itself: with few
-rows and very uneven values the test holds less exactly, as without noise.
+common mean. The groups may vary differently, as in Welch's test: where small groups vary more,
+the F test, with one variance for all, rejects a true hypothesis in a quarter of all cases and
+more. What is unknown (the common mean, the numbers of rows, the variances of one row's value)
+is a worst case (`worst_case`). Shares are simulated as binomial numbers, other means as normal:
+with few rows and very uneven values the test holds less exactly, as without noise.
 """
 
 import itertools
@@ -30,8 +31,8 @@ from deniable.release.session.release import Release
 
 Floats: TypeAlias = NDArray[np.float64]
 Point: TypeAlias = tuple[
-    float, float, Floats
-]  # common mean, variance of a row, numbers of rows
+    float, Floats, Floats
+]  # common mean; of each group the variance of a row, and the number of rows
 
 
 def anova_test(
@@ -66,6 +67,11 @@ def anova_test(
         )
     if isinstance(release, Release):
         refuse_several_rows(release.plan)
+    if means.moments is not None:
+        raise InvalidParameter(
+            "An analysis of variance needs means of single rows, and here rows have weights. "
+            "Compare two groups with difference() or t_test()."
+        )
     statistic, p = anova_p(means)
     name = f"{means.what} is the same in all {len(means.groups)} groups"
     return Significance(name, statistic, p, notes=variance_notes(means))
@@ -75,11 +81,10 @@ def anova_p(means: GroupMeans, *, level: float | None = None) -> tuple[float, fl
     """The statistic, and the largest p-value over what is unknown."""
     known = means.variance
     pooled = _pooled(means.above, means.below, means)
-    largest = _range_variance(pooled, means)
+    largest = np.full(len(means.groups), _range_variance(pooled, means))
     if known is not None:
-        weights = np.maximum(means.below, 1.0)
-        limits = known.most(SET_CHANCE / 4)
-        largest = np.minimum(largest, float(weights @ limits / weights.sum()))
+        limits = known.most(SET_CHANCE / (4 * len(means.groups)))
+        largest = np.minimum(largest, limits)
     observed = float(_statistic(means.above, means.below, largest, means))
     binomial = known is None
 
@@ -92,14 +97,14 @@ def anova_p(means: GroupMeans, *, level: float | None = None) -> tuple[float, fl
             over, under = over + float(part.above) * z, under + float(part.below) * z
         seen = _range_variance(_pooled(over, under, means), means)
         if not binomial:
-            freedom = max(float(rows.sum()) - rows.size, 1.0)
-            seen = variance * rng.chisquare(freedom, many) / freedom
+            freedom = np.maximum(rows - 1, 1.0)[:, None]
+            seen = variance[:, None] * rng.chisquare(freedom, over.shape) / freedom
         return _statistic(over, under, seen, means)
 
-    return observed, worst_p(observed, simulate, _points(means, float(largest)), level=level)
+    return observed, worst_p(observed, simulate, _points(means, largest), level=level)
 
 
-def _points(means: GroupMeans, largest: float) -> Iterator[Point]:
+def _points(means: GroupMeans, largest: Floats) -> Iterator[Point]:
     """Common means, variances and numbers of rows, from a set that holds the right ones."""
     rows = np.maximum(np.rint(means.below), 1.0)
     both = replace(
@@ -133,7 +138,7 @@ def _draw_sums(
         share = np.clip((mean - means.low) / width, 0.0, 1.0)
         drawn = rng.binomial(rows[:, None].astype(np.int64), share, shape)
         return np.asarray(means.low * rows[:, None] + width * drawn)
-    return rng.normal(rows[:, None] * mean, np.sqrt(rows[:, None] * variance), shape)
+    return rng.normal(rows[:, None] * mean, np.sqrt(rows * variance)[:, None], shape)
 
 
 def _pooled(above: Floats, below: Floats, means: GroupMeans) -> Floats:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.exact.rationals import Number, confidence_level
+from deniable.exact.rationals import Number, confidence_level, rational
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
 from deniable.infer.groups.local_shares import LocalShares
 from deniable.infer.groups.mean_intervals import (
@@ -172,7 +172,7 @@ def all_pairs(
 def trend(
     release: Release | Mapping[Key, Any],
     *,
-    scores: Sequence[float] | None = None,
+    scores: Sequence[Number] | None = None,
     value: str | int | None = None,
     rows: str | None = None,
     sampling: bool = True,
@@ -184,7 +184,8 @@ def trend(
     2, ... Every group has the same weight.
     """
     found = read(release, value, rows)
-    places = np.asarray(_scores(found.groups) if scores is None else scores, dtype=np.float64)
+    given = _scores(found.groups) if scores is None else scores
+    places = np.array([float(rational(score, "scores")) for score in given])
     if places.shape != (len(found.groups),) or np.ptp(places) == 0:
         raise InvalidParameter(
             f"A trend needs one score for each of the {len(found.groups)} groups, and at least "
@@ -218,16 +219,32 @@ def contrast(
     def ends(of: EndsOf, at: Fraction) -> Ends:
         return contrast_ends(parts, factors, of, at)
 
+    value = float(np.asarray(factors) @ values)
+    return _with_both_errors(name, value, ends, found, level, sampling, pairs=pairs)
+
+
+def _with_both_errors(
+    name: str,
+    value: float,
+    ends: Callable[[EndsOf, Fraction], Ends],
+    found: GroupMeans | LocalShares,
+    level: Fraction,
+    sampling: bool,
+    *,
+    null: float = 0.0,
+    pairs: int = 1,
+) -> Inferred:
+    """A number and its intervals by noise, by sampling and by both; the p-value of `null`."""
     whole = population_ends if sampling else noise_ends
     return Inferred(
         name,
-        float(np.asarray(factors) @ values),
+        value,
         ends(whole, level),
         ends(noise_ends, level),
         ends(sampling_ends, level) if sampling else None,
         float(level),
         POPULATION if sampling else THESE_ROWS,
-        p_value=_ladder_p(lambda at: ends(whole, at), 0.0, pairs),
+        p_value=_ladder_p(lambda at: ends(whole, at), null, pairs),
         notes=variance_notes(found) if sampling else (),
     )
 
@@ -318,20 +335,9 @@ def _on_scale(
         low, high = (scale(np.concatenate([pair[i] for pair in both])) for i in (0, 1))
         return _combine_logarithms(scale(values), low, high, shared=shared)
 
-    whole = population_ends if sampling else noise_ends
     with np.errstate(all="ignore"):
         middle = float(np.exp(np.subtract(*scale(values))))
-    return Inferred(
-        name,
-        middle,
-        ends(whole, level),
-        ends(noise_ends, level),
-        ends(sampling_ends, level) if sampling else None,
-        float(level),
-        POPULATION if sampling else THESE_ROWS,
-        p_value=_ladder_p(lambda at: ends(whole, at), 1.0),
-        notes=variance_notes(found) if sampling else (),
-    )
+    return _with_both_errors(name, middle, ends, found, level, sampling, null=1.0)
 
 
 def _combine_logarithms(values: Floats, low: Floats, high: Floats, *, shared: bool) -> Ends:
@@ -356,9 +362,9 @@ def _log_odds(x: Floats) -> Floats:
         return np.asarray(np.log(x) - np.log1p(-x))
 
 
-def _scores(groups: tuple[Key, ...]) -> list[float]:
-    numbers = all(isinstance(key, int | float) for key in groups)
-    return [float(key) if numbers else float(i) for i, key in enumerate(groups)]
+def _scores(groups: tuple[Key, ...]) -> Sequence[Number]:
+    numbers = all(type(key) in (int, float) for key in groups)
+    return groups if numbers else range(len(groups))
 
 
 def _name(key: Key) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.exact.rationals import Number, rational
+from deniable.exact.rationals import Number, rational, whole
 from deniable.exact.samplers import uniform_below
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
 from deniable.infer.groups.local_shares import LocalShares, need_answer, one_group, read_local
@@ -150,6 +150,7 @@ def _counted_p(
         raise InvalidParameter(
             "`rows` is needed. With a known number of rows, `value` must be a count."
         )
+    rows = whole(rows, "rows", least=1)
     refuse_several_rows(release.plan)
     shift = 0.0
     if randomized:

@@ -62,7 +62,7 @@ def rank_test(
             "two of them."
         )
     statistic, p = ranks_p(table, counts)
-    return Significance("the ranks of both groups do not differ", statistic, p)
+    return Significance("both groups have the same distribution", statistic, p)
 
 
 def ranks_p(

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
+from deniable.exact.rationals import Number, rational
 from deniable.infer.groups.group_means import GroupMeans, Key, NoisePart
 from deniable.infer.groups.local_shares import LocalShares, one_group, read_local
 from deniable.infer.groups.mean_intervals import population_ends
@@ -55,7 +56,7 @@ def independence_test(
 
 
 def fit_test(
-    release: Release | Mapping[Key, Any], shares: Sequence[float], *, value: str | None = None
+    release: Release | Mapping[Key, Any], shares: Sequence[Number], *, value: str | None = None
 ) -> Significance:
     """Tests whether the groups have these shares in the population, in the release's order.
 
@@ -73,7 +74,7 @@ def fit_test(
         counts, channel = _as_counts(asked), asked.tallies[0].design.matrix
     else:
         counts = read_counts(release, value)
-    expected = np.asarray(shares, dtype=np.float64)
+    expected = np.array([float(rational(share, "shares")) for share in shares])
     if expected.shape != counts.values.shape or (expected < 0).any():
         raise InvalidParameter(f"Give one share for each of the {len(counts.groups)} groups.")
     if not np.isclose(expected.sum(), 1.0):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from deniable.errors import InvalidParameter
-from deniable.exact.rationals import Number, confidence_level
+from deniable.exact.rationals import Number, confidence_level, rational
 from deniable.infer.comparisons import variance_notes
 from deniable.infer.groups.drawn_samples import draw_of, sampled_part
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
@@ -80,7 +80,8 @@ def _factors(
             "8000}, or declare the frame of the sample in the policy."
         )
     names = tuple(sizes)
-    factors = [float(sizes[names[find_group(names, key)]]) for key in groups]
+    found = [sizes[names[find_group(names, key)]] for key in groups]
+    factors = [float(rational(size, "weights")) for size in found]
     if min(factors) < 0 or not sum(factors) > 0:
         raise InvalidParameter("Weights must not be negative, and some must be positive.")
     return [factor / sum(factors) for factor in factors]

@@ -38,7 +38,7 @@ def test_the_noise_of_a_mean_depends_on_the_mean():
     found = released_shares(
         np.random.default_rng(1), units=100, share=0.5, epsilon=0.01, releases=3
     )
-    at = found.noise_quantile(np.array([0.0, 0.5, 1.0]), Fraction(19, 20))
+    at = found.noise_law()(np.array([0.0, 0.5, 1.0]), Fraction(19, 20))
     assert at[0] == pytest.approx(Laplace(epsilon=0.01).margin(), rel=0.01)
     assert at[1] == pytest.approx(at[0] / 2 * 1.32, rel=0.05)
     assert at[0] == pytest.approx(at[2])
@@ -50,6 +50,16 @@ def test_an_upper_limit_of_a_variance_holds_for_laplace_noise():
     margin = Laplace(epsilon=0.2).margin(0.9)
     limits = Variances(noisy, np.full(noisy.size, margin), Fraction(9, 10))
     assert (limits.most(Fraction(1, 1000)) < 40).mean() <= 0.0015
+
+
+def test_a_variance_that_was_cut_at_0_keeps_the_width_of_its_noise():
+    """Of a noise of -25 the answer is 0 and its margin 5, and twice 5 would be too little."""
+    shown = np.array([0.0, 30.0])
+    found = Variances(shown, np.array([5.0, 29.0]), Fraction(9, 10), uncut=np.full(2, 30.0))
+    assert found.most(Fraction(1, 100)).tolist() == [60.0, 88.0]
+    assert found.at(0).most(Fraction(1, 100)).tolist() == [60.0]
+    rooted = Variances(shown[:1], np.array([5.0]), Fraction(9, 10), True, np.full(1, 30.0))
+    assert rooted.most(Fraction(1, 100)).tolist() == [100.0]
 
 
 def test_keys_are_found_by_type_and_value():

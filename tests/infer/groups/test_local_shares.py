@@ -6,12 +6,16 @@ import pytest
 import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
+from deniable.infer.anova import anova_p
 from deniable.infer.groups import mean_intervals
 from deniable.infer.groups.local_shares import read_local
-from deniable.infer.table_tests import read_table
-from tests.infer.simulated import at_most
+from deniable.infer.proportion_tests import reports_p, two_shares_p
+from deniable.infer.table_tests import _as_counts, fit_p, read_table
+from tests.infer import naive
+from tests.infer.simulated import excludes, few_errors
 
 COINS = dp.RandomizedResponse(odds=3)
+LEVEL = Fraction(19, 20)
 
 
 def test_surveys_share_the_words_of_tables():
@@ -31,7 +35,7 @@ def test_surveys_share_the_words_of_tables():
 
 def test_local_noise_is_stated_apart():
     asked = read_local({"A": (COINS, (6000, 4000))})
-    level = Fraction(19, 20)
+    level = LEVEL
     whole, noise, sampling = (
         float(high[0] - low[0])
         for low, high in (
@@ -44,10 +48,10 @@ def test_local_noise_is_stated_apart():
     assert noise > 1.5 * sampling
 
 
-def test_differences_of_surveys_are_covered(size):
+def test_differences_of_surveys_are_covered(size, figure):
     releases = size(small=200, full=10_000, what="simulated surveys")
     rng = np.random.default_rng(4)
-    missed = 0
+    missed = []
     for _ in range(releases):
         groups = {}
         for key, share, people in (("A", 0.3, 400), ("B", 0.1, 900)):
@@ -60,8 +64,8 @@ def test_differences_of_surveys_are_covered(size):
             mean_intervals.population_ends,
             Fraction(19, 20),
         )
-        missed += not low <= 0.2 <= high
-    assert at_most(missed / releases, releases)
+        missed.append(not low <= 0.2 <= high)
+    assert few_errors(figure, missed)
 
 
 SCALE = dp.Ordinal(epsilon=2, categories=5)
@@ -117,38 +121,93 @@ def test_one_share_is_that_of_the_answers_not_of_the_reports():
     assert infer.proportion_test(few, 0.3, alternative="greater").p_value > 0.99
 
 
-@pytest.mark.parametrize("people", [(50, 50), (200, 2000)])
-def test_groups_that_answer_alike_seldom_seem_to_differ(people, size):
-    releases = size(small=60, full=10_000, what="simulated surveys")
+def straight(tables, design):
+    """How many gave each answer, by tables of reports of shape (releases, groups, answers)."""
+    inverse = np.linalg.inv(np.array(design.matrix, dtype=float))
+    return np.maximum(tables @ inverse.T, 0.0)
+
+
+PEOPLE = [((50, 50), 5), ((200, 2000), 1), ((50_000, 500), 0.1), ((50_000, 50_000), 2)]
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("test", ["ranks", "independence"])
+@pytest.mark.parametrize(("people", "epsilon"), PEOPLE)
+def test_groups_that_answer_alike_seldom_seem_to_differ(people, epsilon, test, size, figure):
+    releases = size(small=40, full=10_000, what="simulated surveys")
     rng = np.random.default_rng(people[1])
-    tests = {
-        "rank": (SCALE, [0.7, 0.15, 0.1, 0.03, 0.02], infer.rank_tests.ranks_p),
-        "independence": (CHOICE, [0.9, 0.05, 0.03, 0.02], infer.table_tests.independence_p),
-    }
-    for design, shares, p_of in tests.values():
-        wrong = 0
-        for _ in range(releases):
-            groups = {key: (n, shares) for key, n in zip("AB", people, strict=True)}
-            counts, table, _ = read_table(asked(rng, design, groups), None)
-            wrong += p_of(table, counts, level=0.05)[1] <= 0.05
-        assert at_most(wrong / releases, releases)
+    level = Fraction(str(epsilon))
+    if test == "ranks":
+        design, shares = dp.Ordinal(epsilon=level, categories=5), [0.7, 0.15, 0.1, 0.03, 0.02]
+        p_of, plain = infer.rank_tests.ranks_p, naive.ranks_differ
+    else:
+        design = dp.RandomizedResponse(epsilon=level, categories=4)
+        shares = [0.9, 0.05, 0.03, 0.02]
+        p_of, plain = infer.table_tests.independence_p, naive.dependent
+    reported = np.array(design.matrix, dtype=float) @ shares
+    tables = rng.multinomial(people, reported, (releases, 2)).astype(float)
+    counts = read_table({key: (design, (1,) * len(shares)) for key in "AB"}, None)[0]
+    wrong = [p_of(table, counts, level=0.05)[1] <= 0.05 for table in tables]
+    assert few_errors(figure, wrong, plain(straight(tables, design)))
+
+
+YES = [
+    ((50, 50), 5, 0.3),
+    ((50, 500), 1, 0.02),
+    ((50_000, 5_000), 0.1, 0.02),
+    ((50_000, 50_000), 5, 0.002),
+]
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(("people", "epsilon", "share"), YES)
+def test_equal_shares_of_yes_seldom_seem_to_differ(people, epsilon, share, size, figure):
+    """By the test of two shares, the analysis of variance, one share, fit and the interval."""
+    releases = size(small=40, full=10_000, what="simulated surveys")
+    rng = np.random.default_rng(people[1])
+    coins = dp.RandomizedResponse(epsilon=Fraction(str(epsilon)))
+    rate = float(coins.q + (coins.p - coins.q) * Fraction(str(share)))
+    yes = rng.binomial(people, rate, (releases, 2))
+    wrong = {name: [] for name in ("two shares", "anova", "one share", "fit", "difference")}
+    for found in yes:
+        asked = read_local(
+            {
+                key: (coins, (n - k, k))
+                for key, n, k in zip("AB", people, found.tolist(), strict=True)
+            }
+        )
+        reports = asked.report_shares()
+        wrong["two shares"].append(two_shares_p(reports.at(0), reports.at(1), level=0.05)[1])
+        wrong["anova"].append(anova_p(reports, level=0.05)[1])
+        one = asked.at(0)
+        wrong["one share"].append(reports_p(one, Fraction(str(share)), "two-sided")[1])
+        wrong["fit"].append(fit_p(_as_counts(one), np.array([1 - rate, rate]), level=0.05)[1])
+        ends = mean_intervals.contrast_ends(
+            [asked.at(0), asked.at(1)], [1, -1], mean_intervals.population_ends, LEVEL
+        )
+        wrong["difference"].append(0.0 if excludes(ends) else 1.0)
+    tables = np.stack([np.array(people) - yes, yes], axis=2).astype(float)
+    plain = naive.dependent(straight(tables, coins))
+    for name, p in wrong.items():
+        figure(name)
+        assert few_errors(figure, np.array(p) <= 0.05, plain)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.4])
-def test_means_of_scales_are_covered(share, size):
+def test_means_of_scales_are_covered(share, size, figure):
     """The interval of a difference of means of a scale holds both errors."""
     releases = size(small=200, full=10_000, what="simulated surveys on a scale")
     rng = np.random.default_rng(6)
     first, second = [1 - share, 0, 0, share, 0], [1 - share, 0, share, 0, 0]
-    missed = 0
+    missed = []
     for _ in range(releases):
         found = read_local(asked(rng, SCALE, {"A": (500, first), "B": (800, second)}))
         parts = [found.at(0), found.at(1)]
         low, high = mean_intervals.contrast_ends(
             parts, [1, -1], mean_intervals.population_ends, Fraction(19, 20)
         )
-        missed += not low <= share <= high
-    assert at_most(missed / releases, releases)
+        missed.append(not low <= share <= high)
+    assert few_errors(figure, missed)
 
 
 def test_what_is_no_group_of_a_survey_is_refused():

@@ -9,13 +9,19 @@ from scipy.stats import binom
 from deniable.infer.groups.group_means import GroupMeans, NoisePart, Variances
 from deniable.infer.groups.mean_intervals import (
     combine_ends,
-    covers,
     noise_ends,
     population_ends,
     sampling_ends,
 )
 from deniable.mechanisms import Laplace
-from tests.infer.simulated import at_most, laplace, released_shares
+from tests.infer import naive
+from tests.infer.simulated import (
+    at_most,
+    covers,
+    few_errors,
+    laplace,
+    released_shares,
+)
 
 LEVEL = Fraction(19, 20)
 DESIGNS = [
@@ -28,16 +34,16 @@ DESIGNS = [
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("units", "epsilon", "share"), DESIGNS)
-def test_shares_of_the_population_are_covered(units, epsilon, share, size):
+def test_shares_of_the_population_are_covered(units, epsilon, share, size, figure):
     releases = size(small=2_000, full=10_000, what="simulated shares")
     rng = np.random.default_rng(units)
     found = released_shares(rng, units=units, share=share, epsilon=epsilon, releases=releases)
-    missed = 1 - covers(found, np.full(releases, share), LEVEL).mean()
-    assert at_most(missed, releases)
+    missed = ~covers(found, np.full(releases, share), LEVEL)
+    assert few_errors(figure, missed, naive.shares_missed(found, share))
 
 
 @pytest.mark.parametrize("typical", [12, 40])
-def test_groups_that_a_threshold_shows_are_covered(typical, size):
+def test_groups_that_a_threshold_shows_are_covered(typical, size, figure):
     """Only groups whose noisy number of persons is 15 or more are shown. The noise of their
     counts is another, so it says nothing about that."""
     releases = size(small=4_000, full=40_000, what="simulated groups")
@@ -49,8 +55,8 @@ def test_groups_that_a_threshold_shows_are_covered(typical, size):
     others = (people - having + laplace(rng, 1, releases)).astype(float)[shown]
     bare = released_shares(rng, units=1, share=0.3, epsilon=1, releases=above.size)
     found = replace(bare, above=above, below=above + others)
-    missed = 1 - covers(found, np.full(above.size, 0.3), LEVEL).mean()
-    assert at_most(missed, above.size)
+    missed = ~covers(found, np.full(above.size, 0.3), LEVEL)
+    assert few_errors(figure, missed, naive.shares_missed(found, 0.3))
 
 
 def test_noise_alone_or_sampling_alone_cover_too_little(size):
@@ -128,7 +134,7 @@ def test_adding_squares_of_quantiles_is_safe_for_laplace_and_normal_parts(tail):
         assert density @ above <= tail * 1.002
 
 
-def test_a_variance_makes_the_interval_of_a_mean_shorter_and_it_holds(size):
+def test_a_variance_makes_the_interval_of_a_mean_shorter_and_it_holds(size, figure):
     releases = size(small=2_000, full=10_000, what="simulated means")
     rng = np.random.default_rng(9)
     units, epsilon, top = 400, 1, 100
@@ -146,7 +152,7 @@ def test_a_variance_makes_the_interval_of_a_mean_shorter_and_it_holds(size):
     bare = GroupMeans(tuple(range(releases)), above, below, parts, "mean", 0.0, float(top))
     known = GroupMeans(bare.groups, above, below, parts, "mean", 0.0, float(top), spread)
     truth = np.full(releases, 80 / 3)
-    assert at_most(1 - covers(known, truth, LEVEL).mean(), releases)
+    assert few_errors(figure, ~covers(known, truth, LEVEL))
     assert covers(bare, truth, LEVEL).mean() > 0.999
     few = [means.at(0) for means in (known, bare)]
     widths = [np.subtract(*population_ends(means, LEVEL)[::-1])[0] for means in few]

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +45,23 @@ def test_a_mean_is_read_with_its_rows_and_its_variance(visits):
     assert (found.low, found.high) == (0, 100)
     assert found.variance.rooted
     assert found.variance.values == pytest.approx([0, 20], abs=2)
+
+
+def test_the_limit_of_a_released_deviation_fails_as_rarely_as_it_says():
+    """The noise is larger than the variance, so the deviation is often cut at 0."""
+    x = np.tile([0.48, 0.5, 0.52], 60)
+    rows = pa.table({"x": x})
+    visits = dp.protect(rows, name="v", bounds={"x": (0, 1)}, step={"x": 0.01}, epsilon=500)
+    text = "SELECT COUNT(x) AS n, AVG(x) AS m, STDDEV(x) AS d FROM v"
+    cut, limits = [], []
+    for i in range(30):  # a question that is asked again gets the same answer
+        known = read(visits.sql(text, epsilon=2 + i / 1000), "m", None).variance
+        cut.append(known.values[0] == 0)
+        limits.append(known.most(Fraction(1, 1000))[0])
+    assert 0.2 < np.mean(cut) < 0.8
+    assert min(limits) > x.var(ddof=1)
+    # Fifteen deviations of the noise: cut or not, limits are of one size.
+    assert max(limits) < 12 * min(limits)
 
 
 def test_a_share_is_read_from_two_counts(visits):
@@ -123,6 +141,16 @@ def test_several_rows_of_a_person_are_no_independent_draws():
         infer.anova_test(release)
     means = read(release, None, None)
     assert (means.cluster, means.shared) == (3, False)
+    text = "SELECT ward, AVG(sick) AS s FROM visits GROUP BY ward FOR POPULATION"
+    whole = visits.sql(text, epsilon=5)  # one row of each unit, with the sum of its rows
+    assert whole.plan.max_rows_per_unit_per_group == 1
+    for test in (
+        lambda: infer.proportions_test(whole, "A", "B"),
+        lambda: infer.anova_test(whole),
+    ):
+        with pytest.raises(InvalidParameter, match="One id may have 3 rows"):
+            test()
+    assert infer.t_test(whole, "A", "B").p_value <= 1
 
 
 def test_a_ratio_without_limits_needs_its_squares():

@@ -6,6 +6,7 @@ noise goes together with that of the number. A share is the mean of zeros and on
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -15,12 +16,16 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.noise.additive import Noise
-from deniable.query.margins.noise_quantiles import fixed_margin, moments, spread_quantile
+from deniable.query.margins.noise_quantiles import (
+    LATTICE_STEP,
+    fixed_margin,
+    moments,
+    spread_quantile,
+)
 
 Floats: TypeAlias = NDArray[np.float64]
 Key: TypeAlias = Any  # the value of a group's key, or a tuple of several
-
-_LATTICE_STEP = 0.6  # how much of a step a discrete quantile may be above a smooth one
+NoiseLaw: TypeAlias = Callable[[Floats, Fraction], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,9 @@ class Variances:
     margins: Floats
     confidence: Fraction  # of the margins
     rooted: bool = False  # whether they are standard deviations
+    # Margins of the variances before they were cut at 0. Of one that was, the shown margin says
+    # only how far it reaches above 0, and times of that are too little.
+    uncut: Floats | None = None
 
     def most(self, chance: Fraction) -> Floats:
         """Upper limits, which fail with at most this chance.
@@ -51,9 +59,12 @@ class Variances:
         >>> Variances(np.array([4.0]), np.array([1.0]), Fraction(9, 10)).most(Fraction(1, 100))
         array([6.])
         """
-        times = math.log(chance) / math.log(1 - self.confidence)
-        limits = self.values + max(times, 1.0) * self.margins
-        return limits**2 if self.rooted else limits
+        times = max(math.log(chance) / math.log(1 - self.confidence), 1.0)
+        limits = self.values + times * self.margins
+        limits = limits**2 if self.rooted else limits
+        if self.uncut is None:
+            return limits
+        return np.where(self.values > 0, limits, np.maximum(limits, times * self.uncut))
 
     def at(self, place: int) -> "Variances":
         """Those of one group."""
@@ -61,6 +72,7 @@ class Variances:
             self,
             values=self.values[place : place + 1],
             margins=self.margins[place : place + 1],
+            uncut=None if self.uncut is None else self.uncut[place : place + 1],
         )
 
 
@@ -87,18 +99,15 @@ class UnitMoments:
         >>> found.most(np.array([1.0]), Fraction(1, 1000)).round()
         array([45.])
         """
-        variance, fourth, step = (np.zeros_like(r) for _ in range(3))
-        found = np.zeros_like(r)
-        for number, noises, factor in zip(
-            self.sums, self.noises, (np.ones_like(r), -2 * r, r * r), strict=True
-        ):
-            found = found + factor * number
-            for noise, weight in noises:
-                spread, cumulant = moments(noise)
-                size = np.abs(factor * weight)
-                variance, fourth = variance + size**2 * spread, fourth + size**4 * cumulant
-                step = np.maximum(step, size)
-        margin = spread_quantile(variance, fourth, 1 - 2 * chance) + _LATTICE_STEP * step
+        factors = np.ones_like(r), -2 * r, r * r
+        found = sum(factor * number for factor, number in zip(factors, self.sums, strict=True))
+        parts = [
+            (noise, factor * weight)
+            for factor, noises in zip(factors, self.noises, strict=True)
+            for noise, weight in noises
+        ]
+        spreads = np.array([moments(noise) for noise, _ in parts])
+        margin = sum_quantile(spreads, np.array([w for _, w in parts]), 1 - 2 * chance)
         return np.asarray(np.maximum(found, 0.0) + margin)
 
     def at(self, place: int) -> "UnitMoments":
@@ -162,16 +171,36 @@ class GroupMeans:
             moments=None if self.moments is None else self.moments.at(place),
         )
 
-    def noise_quantile(self, r: Floats, confidence: Fraction) -> Floats:
-        """How far the noise may move (noisy sum) - r * (noisy number of rows)."""
-        variance, fourth, step = (np.zeros_like(r) for _ in range(3))
-        for part in self.parts:
-            spread, cumulant = moments(part.noise)
-            weight = np.abs(float(part.above) - r * float(part.below))
-            variance = variance + weight**2 * spread
-            fourth = fourth + weight**4 * cumulant
-            step = np.maximum(step, weight)
-        return spread_quantile(variance, fourth, confidence) + _LATTICE_STEP * step
+    def noise_law(self) -> NoiseLaw:
+        """By r and a confidence, how far the noise may move (noisy sum) - r * (number of rows).
+
+        What does not depend on r is computed once: an interval's end is found by trying many.
+        """
+        weights = np.array([[float(p.above), float(p.below)] for p in self.parts])
+        above, below = weights.reshape(-1, 2, 1).transpose(1, 0, 2)
+        spreads = np.array([moments(p.noise) for p in self.parts])
+
+        def quantile(r: Floats, confidence: Fraction) -> Floats:
+            return sum_quantile(spreads, above - r * below, confidence)
+
+        return quantile
+
+
+def sum_quantile(spreads: Floats, weights: Floats, confidence: Fraction) -> Floats:
+    """How far a sum of weights * noises may be from 0, in each group.
+
+    `spreads` has a row of `moments` for each noise, `weights` a row of weights.
+
+    >>> from deniable.mechanisms import Laplace
+    >>> one = np.array([moments(Laplace(epsilon=0.1).noise())])
+    >>> sum_quantile(one, np.array([[1.0, 2.0]]), Fraction(19, 20)).round()
+    array([31., 61.])
+    """
+    size = np.abs(weights)
+    own, cumulants = spreads.reshape(-1, 2).T
+    variance, fourth = own @ size**2, cumulants @ size**4
+    step = size.max(0, initial=0.0)
+    return np.asarray(spread_quantile(variance, fourth, confidence) + LATTICE_STEP * step)
 
 
 def find_group(groups: tuple[Key, ...], group: Key) -> int:

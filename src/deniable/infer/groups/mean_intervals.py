@@ -34,6 +34,7 @@ from deniable.query.margins.linear_forms import LinearForm, RatioForm
 
 Floats: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = tuple[Floats, Floats]
+Holds: TypeAlias = Callable[[Floats], NDArray[np.bool_]]
 EndsOf: TypeAlias = Callable[[GroupMeans | LocalShares, Fraction], Ends]
 
 _HALVINGS = 32
@@ -54,21 +55,23 @@ def population_ends(means: GroupMeans | LocalShares, confidence: Fraction) -> En
     """
     if isinstance(means, LocalShares):
         return means.population_ends(confidence)
-
-    def holds(r: Floats) -> NDArray[np.bool_]:
-        return covers(means, r, confidence)
-
-    return _search(holds, means)
+    return _search(covering(means, confidence), means)
 
 
-def covers(means: GroupMeans, r: Floats, confidence: Fraction) -> NDArray[np.bool_]:
-    """Whether the interval at this confidence holds the mean r, in each group."""
+def covering(means: GroupMeans, confidence: Fraction) -> Holds:
+    """By a mean r: whether the interval at this confidence holds it, in each group."""
     chance = (1 - confidence) * _UNKNOWN
     unknown = chance * (1 if means.variance is None and means.moments is None else 2)
-    down, up = _sampling_quantiles(means, r, (1 - confidence - unknown) / 2, chance)
-    noise = means.noise_quantile(r, confidence + unknown)
-    off = means.above - r * means.below
-    return (off <= np.hypot(up, noise)) & (off >= -np.hypot(down, noise))
+    sampling = _sampling_law(means, (1 - confidence - unknown) / 2, chance)
+    law = means.noise_law()
+
+    def holds(r: Floats) -> NDArray[np.bool_]:
+        down, up = sampling(r)
+        noise = law(r, confidence + unknown)
+        off = means.above - r * means.below
+        return (off <= np.hypot(up, noise)) & (off >= -np.hypot(down, noise))
+
+    return holds
 
 
 def sampling_ends(means: GroupMeans | LocalShares, confidence: Fraction) -> Ends:
@@ -76,9 +79,10 @@ def sampling_ends(means: GroupMeans | LocalShares, confidence: Fraction) -> Ends
     if isinstance(means, LocalShares):
         return means.sampling_ends(confidence)
     bare = replace(means, above=means.values * means.below, parts=())
+    sampling = _sampling_law(bare, (1 - confidence) / 2, 1 - confidence)
 
     def holds(r: Floats) -> NDArray[np.bool_]:
-        down, up = _sampling_quantiles(bare, r, (1 - confidence) / 2, 1 - confidence)
+        down, up = sampling(r)
         off = bare.above - r * bare.below
         return (off <= up) & (off >= -down)
 
@@ -99,18 +103,19 @@ def noise_ends(means: GroupMeans | LocalShares, confidence: Fraction) -> Ends:
     integers = np.linalg.pinv(weights) @ np.stack([means.values * means.below, means.below])
     features = dict(zip(names, integers, strict=True))
     low, high = ratios.interval(ratio, noises, features, confidence)
-    least, most = _search(lambda r: _within_noise(means, r, confidence), means)
+    law = means.noise_law()
+
+    def holds(r: Floats) -> NDArray[np.bool_]:
+        off = means.above - r * means.below
+        return np.asarray(np.abs(off) <= law(r, confidence))
+
+    least, most = _search(holds, means)
     # Both are Fieller's set: one by the lattice of the noise, the other also for few rows.
     low = np.where(np.isfinite(low), np.clip(np.maximum(low, least), None, means.values), least)
     high = np.where(
         np.isfinite(high), np.clip(np.minimum(high, most), means.values, None), most
     )
     return low, high
-
-
-def _within_noise(means: GroupMeans, r: Floats, confidence: Fraction) -> NDArray[np.bool_]:
-    off = means.above - r * means.below
-    return np.asarray(np.abs(off) <= means.noise_quantile(r, confidence))
 
 
 def combine_ends(
@@ -163,25 +168,33 @@ def contrast_ends(
     return combine_ends(weights, values, low, high, shared=shared)
 
 
-def _sampling_quantiles(means: GroupMeans, r: Floats, tail: Fraction, chance: Fraction) -> Ends:
-    """How far the sum of (x - r) over the rows may fall, and rise, by sampling."""
+def _sampling_law(
+    means: GroupMeans, tail: Fraction, chance: Fraction
+) -> Callable[[Floats], Ends]:
+    """By r, how far the sum of (x - r) over the rows may fall, and rise, by sampling."""
     fewest, rows = means.row_limits(chance)
     width, most = means.high - means.low, means.cluster
     left = np.sqrt(1 - means.sampled)
-    if means.variance is None and means.moments is None:
-        p = np.clip((r - means.low) / width, 0.0, 1.0)
-        down, up = _binomial_quantiles(rows / most, p, float(tail))
-        return left * width * most * down, left * width * most * up
-    total = np.full_like(r, np.inf)
-    if np.isfinite(width):
-        p = np.clip((r - means.low) / width, 0.0, 1.0)
-        total = most * rows * p * (1 - p) * width**2
-    if means.variance is not None:
-        total = np.minimum(total, most * rows * means.variance.most(chance))
-    if means.moments is not None:
-        total = np.minimum(total, means.moments.most(r, chance))
-    half = left * _student(tail, fewest / most) * np.sqrt(total)
-    return half, half
+    limits = None if means.variance is None else means.variance.most(chance)
+    student = _student(tail, fewest / most)
+
+    def quantiles(r: Floats) -> Ends:
+        if means.variance is None and means.moments is None:
+            p = np.clip((r - means.low) / width, 0.0, 1.0)
+            down, up = _binomial_quantiles(rows / most, p, float(tail))
+            return left * width * most * down, left * width * most * up
+        total = np.full_like(r, np.inf)
+        if np.isfinite(width):
+            p = np.clip((r - means.low) / width, 0.0, 1.0)
+            total = most * rows * p * (1 - p) * width**2
+        if limits is not None:
+            total = np.minimum(total, most * rows * limits)
+        if means.moments is not None:
+            total = np.minimum(total, means.moments.most(r, chance))
+        half = left * student * np.sqrt(total)
+        return half, half
+
+    return quantiles
 
 
 def _binomial_quantiles(rows: Floats, p: Floats, tail: float) -> Ends:
@@ -203,7 +216,7 @@ def _student(tail: Fraction, rows: Floats) -> Floats:
     return np.asarray(stdtrit(np.maximum(rows - 1, 1.0), 1 - float(tail)))
 
 
-def _search(holds: Callable[[Floats], NDArray[np.bool_]], means: GroupMeans) -> Ends:
+def _search(holds: Holds, means: GroupMeans) -> Ends:
     """Both ends of the means that are covered, from the released one outwards."""
     middle = means.values
     ends = []
@@ -220,9 +233,7 @@ def _search(holds: Callable[[Floats], NDArray[np.bool_]], means: GroupMeans) -> 
     return ends[0], ends[1]
 
 
-def _reach_out(
-    holds: Callable[[Floats], NDArray[np.bool_]], middle: Floats, side: float
-) -> Floats:
+def _reach_out(holds: Holds, middle: Floats, side: float) -> Floats:
     """For means without public limits: numbers that are so far out that they are excluded, if
     such numbers are found."""
     distance = np.maximum(np.abs(middle), 1e-9)

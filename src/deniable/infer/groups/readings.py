@@ -14,14 +14,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.infer.groups.group_means import GroupMeans, Key, NoisePart, Variances
+from deniable.infer.groups.group_means import (
+    GroupMeans,
+    Key,
+    NoisePart,
+    Variances,
+    sum_quantile,
+)
 from deniable.infer.groups.local_shares import LocalShares, need_answer, read_local
-from deniable.infer.groups.unit_squares import UnitSquares, numbers, read_squares
+from deniable.infer.groups.unit_squares import (
+    UnitSquares,
+    numbers,
+    read_squares,
+    rows_of_unit,
+)
 from deniable.mechanisms.noise.additive import Noise
 from deniable.query.margins.chosen_rows import chooses_rows
 from deniable.query.margins.formula_parts import spread_inside
 from deniable.query.margins.linear_forms import LinearForm, RatioForm, form
 from deniable.query.margins.margins import noise_of_features
+from deniable.query.margins.noise_quantiles import moments
+from deniable.query.margins.variances import VarianceForm
 from deniable.query.plan.plan import KeyColumn, Output, Plan
 from deniable.release.answer.answer_table import column_names
 from deniable.release.session.release import Release
@@ -43,8 +56,6 @@ class GroupAmounts:
     @property
     def variance(self) -> float:
         """The variance of the noise in each number."""
-        from deniable.query.margins.noise_quantiles import moments
-
         parts = ((float(w), self.noises[name]) for name, w in self.weights.items())
         return math.fsum(w**2 * moments(noise)[0] for w, noise in parts)
 
@@ -85,6 +96,7 @@ def refuse_several_rows(plan: Plan) -> None:
     most = plan.max_groups_per_unit * plan.max_rows_per_unit_per_group
     if plan.max_rows_per_unit is not None:
         most = min(most, plan.max_rows_per_unit)
+    most = max(most, rows_of_unit(plan))  # its rows may be taken together in the statement
     if most > 1:
         raise InvalidParameter(
             f"One {plan.unit or 'unit'} may have {most} rows in this release, so its rows are "
@@ -184,7 +196,7 @@ def _read_means(release: Release, column: str, shape: RatioForm, rows: str) -> G
         output.about if ratio else f"{column} / {rows}",
         low,
         high,
-        _variance(release, below) if ratio else None,
+        _variance(release, shape.above, below, shown, counted) if ratio else None,
         cluster=float(rows_per_unit(plan)),
         shared=plan.max_groups_per_unit > 1,
     )
@@ -229,13 +241,38 @@ def _read_amounts(release: Release, column: str, shape: LinearForm) -> GroupAmou
     )
 
 
-def _variance(release: Release, below: LinearForm) -> Variances | None:
+def _variance(
+    release: Release, above: LinearForm, below: LinearForm, means: Floats, counted: Floats
+) -> Variances | None:
     for name, margin in release.answer.margins.items():
         spread, rooted = spread_inside(_output(release, name).node)
         if spread is not None and spread.count == below:
             found, half = numbers(release, name), numbers(release, margin)
-            return Variances(found, half, release.plan.confidence, rooted)
+            uncut = _uncut_margin(release.plan, spread, above, means, counted)
+            return Variances(found, half, release.plan.confidence, rooted, uncut)
     return None
+
+
+def _uncut_margin(
+    plan: Plan, spread: VarianceForm, above: LinearForm, means: Floats, counted: Floats
+) -> Floats:
+    """How far the noise may move a variance near 0: that of the squares around the mean.
+
+    The variance is in steps of the grid, and so is its mean: a sum of the released one and 1,
+    with the weights by which its features are those of the released sum and number of rows.
+    """
+    noises = noise_of_features(plan.blocks, plan.thresholding)
+    forms = (spread.squares, spread.values, spread.count, above)
+    names = sorted({name for part in forms for name, _ in part.weights})
+    weights = np.array([[float(dict(f.weights).get(n, 0)) for f in forms] for n in names])
+    factors = np.linalg.lstsq(weights[:, [3, 2]], weights[:, 1], rcond=None)[0]
+    rows = counted + float(spread.below.constant - spread.count.constant)
+    known = np.allclose(weights[:, [3, 2]] @ factors, weights[:, 1]) & (rows > 0)
+    middle = factors[0] * means + factors[1]
+    around = np.stack([np.ones_like(middle), -2 * middle, middle**2])
+    spreads = np.array([moments(noises[name]) for name in names])
+    half = sum_quantile(spreads, weights[:, :3] @ around, plan.confidence)
+    return np.where(known, float(spread.scale) * half / np.maximum(rows, 1e-9), np.inf)
 
 
 def groups_of(release: Release) -> tuple[Key, ...]:
