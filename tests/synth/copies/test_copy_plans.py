@@ -42,8 +42,18 @@ def test_explain_says_what_goes_to_what(opened):
     assert "2 % scores 3 tables" in text
     assert "one p counts with at most 2 rows (add-remove)" in text
     assert "method mst: columns depend on each other along a tree" in text
-    assert "the table is read about 7 times" in text
+    assert "the table is read about 7 times; the model is fitted in closed form" in text
     assert opened.remaining.epsilon == 2
+
+
+def test_explain_says_how_long_fitting_may_take(opened):
+    text = str(opened.copy(epsilon=1, columns=USUAL, method="aim", explain=True))
+    assert "32.6667 % measures 3 columns" not in text  # cuts of age come off first
+    assert "31 % measures 3 columns" in text
+    assert "fitting the model takes up to about 1 s of one core" in text
+    rule = [{"ward": "A", "grade": 1}]
+    asked = {"method": "mst", "impossible": rule, "explain": True}
+    assert "the model is fitted in rounds" in str(opened.copy(epsilon=1, columns=USUAL, **asked))
 
 
 def test_public_cuts_cost_nothing(opened):

@@ -14,6 +14,7 @@ from deniable.exact.suggestions import suggest
 from deniable.policy import Table
 from deniable.privacy import ConcentratedLoss
 from deniable.release.session.door import Door
+from deniable.synth.copies.aim_limits import AIM_CELLS
 from deniable.synth.copies.copy_budget import CopyBudget
 from deniable.synth.copies.copy_plans import MOST_KEYS, CopyPlan, CopySource
 from deniable.synth.copies.copy_rules import CopyRules, read_rules
@@ -27,7 +28,6 @@ _MOST_COLUMNS, _MOST_CELLS = 60, 5 * 10**6  # cells of all pairs together
 MOST_ROWS = 10**8  # of a copy
 _LISTED = 40  # a number with fewer grid points needs no cuts
 _AIM_COLUMNS = 24  # with more columns, "auto" takes MST: AIM's time grows with all pairs
-AIM_CELLS = 1 << 18  # of a model's cliques
 METHODS = ("auto", "mst", "aim")
 WEIGHT = 64  # the largest weight, in whole parts
 Scored = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
