@@ -53,7 +53,9 @@ def test_explain_says_how_long_fitting_may_take(opened):
     assert "fitting the model takes up to about 1 s of one core" in text
     rule = [{"ward": "A", "grade": 1}]
     asked = {"method": "mst", "impossible": rule, "explain": True}
-    assert "the model is fitted in rounds" in str(opened.copy(epsilon=1, columns=USUAL, **asked))
+    assert "the model is fitted in rounds" in str(
+        opened.copy(epsilon=1, columns=USUAL, **asked)
+    )
 
 
 def test_public_cuts_cost_nothing(opened):

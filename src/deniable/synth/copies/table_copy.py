@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from deniable.engines.duckdb.public_rows import query_rows
 from deniable.errors import InvalidParameter
+from deniable.exact.html_tables import html_text
 from deniable.exact.rationals import decimal_text
 from deniable.ledger.ledger import Remaining
 from deniable.policy import Column
@@ -148,6 +149,15 @@ class TableCopy:
         return int(self.rows.num_rows)
 
     def __str__(self) -> str:
+        return "\n".join([*self._facts(), str(self.scorecard), _STANDING])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        facts, card = "\n".join(self._facts()), self.scorecard._repr_html_()
+        return f"{html_text(facts)}{card}{html_text(_STANDING)}"
+
+    def _facts(self) -> list[str]:
         plan = self.plan
         price = f"epsilon {decimal_text(plan.epsilon)}, delta {decimal_text(plan.delta)}"
         if plan.texts:
@@ -158,14 +168,10 @@ class TableCopy:
             f"columns. The table has about {max(0.0, self.total):,.0f} rows.",
             f"Cost: {price}. Left: {self.remaining}.",
             f"Tables of several columns that were measured ({plan.method}): {pairs}.",
-            str(self.scorecard),
-            _STANDING,
         ]
         if self.releases[0].rehearsal:
             lines.insert(0, "REHEARSAL: the rows of the table are made up.")
-        return "\n".join(lines)
-
-    __repr__ = __str__
+        return lines
 
 
 def check_format(path: str | Path) -> None:
