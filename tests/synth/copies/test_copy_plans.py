@@ -58,6 +58,20 @@ def test_explain_says_how_long_fitting_may_take(opened):
     )
 
 
+def test_all_columns_that_cannot_be_copied_are_named_at_once(opened):
+    with pytest.raises(InvalidParameter) as refused:
+        opened.copy(epsilon=1)
+    text = str(refused.value)
+    assert "The cells of note are not known" in text
+    assert "Nor can day be copied as declared." in text
+    assert text.endswith("Without all of these: columns=['ward', 'age', 'grade'].")
+
+
+def test_a_workload_that_is_one_text_is_quoted_whole(opened):
+    with pytest.raises(InvalidParameter, match="Found 'ward'"):
+        opened.copy(epsilon=1, columns=USUAL, workload="ward")
+
+
 def test_public_cuts_cost_nothing(opened):
     asked = {"columns": USUAL, "cuts": {"age": [18, 65]}, "explain": True}
     text = str(opened.copy(epsilon=1, method="mst", **asked))

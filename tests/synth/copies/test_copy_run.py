@@ -208,6 +208,7 @@ def test_keys_are_found_at_a_price_of_their_own():
         assert {"often", "also", "other", None} <= words
         assert not any(str(word).startswith("rare") for word in words)
         assert copy.releases[0].plan.thresholding is not None
+        assert 'Values of word that enough people have: 2. The rest: "other".' in str(copy)
         asked = {"columns": ["sex", "word"], "keys_epsilon": 2, "explain": True}
         text = str(one.copy(epsilon=4, **asked))
         assert "in addition, epsilon 2, delta 1e-06 finds keys of word" in text

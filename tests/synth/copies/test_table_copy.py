@@ -60,3 +60,8 @@ def test_a_notebook_shows_the_scorecard_and_the_standing_words(copy):
     assert "<td>ward, day</td>" in shown
     assert "are not valid" in shown
     assert "A private copy of t" in shown
+
+
+def test_sql_about_another_table_hears_the_name_of_this_one(copy):
+    with pytest.raises(InvalidQuery, match=r"^The copy's rows are in the table t"):
+        copy.sql("SELECT * FROM rows_of_it")

@@ -113,12 +113,27 @@ class _CopyRequest:
     ) -> tuple[ColumnCells | None, ...]:
         """The cells of all columns, as far as they are known."""
         given, finds = _by_name(self.cuts, names, "cuts"), self.keys_epsilon is not None
-        return tuple(
-            _find_cells(
-                *(table, name, given.get(name), ranges), missing=self.missing, finds=finds
-            )
-            for name in names
-        )
+        found: list[ColumnCells | None] = []
+        unknown: dict[str, InvalidParameter] = {}
+        for name in names:
+            asked = table, name, given.get(name), ranges
+            try:
+                found.append(_find_cells(*asked, missing=self.missing, finds=finds))
+            except InvalidParameter as problem:
+                unknown[name] = problem
+        if unknown:
+            raise _say_all(unknown, [name for name in names if name not in unknown])
+        return tuple(found)
+
+
+def _say_all(unknown: Mapping[str, InvalidParameter], rest: Sequence[str]) -> InvalidParameter:
+    """What is wrong with the first of some columns, and which others cannot be copied."""
+    first, *others = unknown.values()
+    if not others:
+        return first
+    names = ", ".join(list(unknown)[1:])
+    left = f" Without all of these: columns={list(rest)!r}." if rest else ""
+    return InvalidParameter(f"{first} Nor can {names} be copied as declared.{left}")
 
 
 def _known(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -254,6 +269,8 @@ def _read_workload(workload: Any, names: Sequence[str]) -> Scored:
     if workload is None:
         pairs = tuple(combinations(range(len(names)), min(2, len(names))))
         return pairs, (WEIGHT,) * len(pairs)
+    if isinstance(workload, str):
+        workload = [workload]  # is refused as a whole, and not letter by letter
     known = {name.lower(): place for place, name in enumerate(names)}
     weighed = isinstance(workload, Mapping)
     scored, weights = [], []

@@ -1,5 +1,6 @@
 """A private copy of a table: rows that look like the table's, and how far they are from it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -13,7 +14,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from deniable.engines.duckdb.public_rows import query_rows
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.html_tables import html_text
 from deniable.exact.rationals import decimal_text
 from deniable.ledger.ledger import Remaining
@@ -109,11 +110,17 @@ class TableCopy:
         If the question counts rows by columns with declared values, each count has the ends
         of an interval for the table's count beside it, such as `n_low` and `n_high`.
         """
-        answer = query_rows({self.plan.table.name: self.rows}, text)
+        name = self.plan.table.name
+        try:
+            answer = query_rows({name: self.rows}, text)
+        except InvalidQuery as problem:
+            if re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE):
+                raise
+            raise InvalidQuery(f"The copy's rows are in the table {name}. {problem}") from None
         if not margins:
             return answer
         about = CountedTables(
-            self.plan.table.name,
+            name,
             self.plan.listed,
             self.measured,
             self.scorecard,
@@ -169,6 +176,11 @@ class TableCopy:
             f"Cost: {price}. Left: {self.remaining}.",
             f"Tables of several columns that were measured ({plan.method}): {pairs}.",
         ]
+        for name in (plan.columns[place] for place in plan.texts):
+            found = self.count_cells(name).size - 1 - plan.missing
+            lines.append(
+                f'Values of {name} that enough people have: {found}. The rest: "other".'
+            )
         if self.releases[0].rehearsal:
             lines.insert(0, "REHEARSAL: the rows of the table are made up.")
         return lines
