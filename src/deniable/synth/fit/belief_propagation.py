@@ -9,7 +9,7 @@ that holds it. What depends on the columns alone is worked out once (`Propagatio
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,4 +102,5 @@ def add_up(table: Array, columns: Columns, kept: Columns) -> Array:
     """The sums over all columns but those that are kept, in their order."""
     if columns == kept:
         return table
-    return np.asarray(np.einsum(table, [*columns], [*kept]))
+    parts: list[Any] = [table, [*columns], [*kept]]
+    return np.asarray(np.einsum(*parts))
