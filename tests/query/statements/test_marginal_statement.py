@@ -3,12 +3,15 @@
 import random
 from fractions import Fraction
 from itertools import islice, product
+from math import sqrt
 
 import pyarrow as pa
 import pytest
 
 import deniable as dp
+from deniable.mechanisms import Gaussian
 from deniable.query.planner.marginal_plans import MarginalPlanner
+from deniable.query.statements.statistics import root_up
 from deniable.release.answer.distances import measure_distance
 from deniable.synth.domain.column_cells import cells_of
 from tests.engines.neighbors import SALT, excess, told
@@ -17,6 +20,7 @@ MOST = 3  # rows of one unit
 SCALE = 16
 PAIRS = [(0, 1), (0, 2), (1, 2)]
 MARGINALS = [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
+PRICE = {"mu_squared": Fraction(1), "delta": Fraction(1, 10**7), "confidence": 0.95}
 DECLARED = {
     "keys": {"ward": ["A", "B", "C"], "code": [1, 2, 3]},
     "bounds": {"age": (0, 100)},
@@ -111,15 +115,15 @@ def test_no_unit_moves_a_marginal_further_than_declared(size, neighbors, person,
     limits = {"unit": "unit", "max_rows_per_unit_per_group": MOST} if person else {}
     options = {**DECLARED, **limits, "neighbors": neighbors}
     empty = SCHEMA.empty_table()
+    merged = (0, 2), {0: (0, 1, 1, 1)[: 3 + missing]}
     with dp.protect(empty, name="data", epsilon=1, delta=1e-6, **options) as session:
         made = [
-            planner(session, missing).plan(
-                places, mu_squared=Fraction(1), delta=Fraction(1, 10**7), confidence=0.95
-            )
-            for places in MARGINALS
+            planner(session, missing).plan(places, **PRICE, merged=new)
+            for places, new in [*((one, {}) for one in MARGINALS), merged]
         ]
-        made.append(far_plan(planner(session, missing)))
-    farthest = scored = 0
+        far = far_plans(planner(session, missing))
+        made.append(far[0])
+    farthest, scored = 0, [0] * len(far)
     known, found = None, {}  # what was counted in the tables of one world
     for world, pair in worlds(dice, pairs, person=person, neighbors=neighbors):
         if world is not known:
@@ -129,8 +133,7 @@ def test_no_unit_moves_a_marginal_further_than_declared(size, neighbors, person,
                 found[chosen] = counted(world.frame(chosen), made, options)
                 check_sums(found[chosen][:-1])
         left, right = (found[chosen] for chosen in pair)
-        apart = zip(scores(made[-1], left), scores(made[-1], right), strict=True)
-        scored = max(scored, *(abs(a - b) for a, b in apart))
+        scored = [max(*own) for own in zip(scored, moved_scores(far, left, right), strict=True)]
         for one, a, b in zip(made[:-1], left, right, strict=False):
             assert not excess(one, a, b)
             moved = {place: a[0].get(place, 0) - b[0].get(place, 0) for place in {*a[0], *b[0]}}
@@ -138,31 +141,70 @@ def test_no_unit_moves_a_marginal_further_than_declared(size, neighbors, person,
     most = MOST if person else 1
     reached = {"add-remove": most**2, "replace": 2 * most**2}[neighbors]
     assert farthest == reached  # the bound is tight, so noise for less would be caught
-    turns = {"add-remove": 1, "replace": 2}[neighbors]
-    assert made[-1].distances.mechanism.sensitivity == turns * most * SCALE >= scored
-    assert scored > 0 or neighbors == "replace"
+    step = {"add-remove": 1, "replace": 2}[neighbors] * most * SCALE
+    whole = root_up(step**2 * len(PAIRS))
+    assert [one.distances.mechanism.sensitivity for one in far] == [step, 7 * step, whole]
+    assert all(
+        own <= one.distances.mechanism.sensitivity for own, one in zip(scored, far, strict=True)
+    )
+    assert scored[0] == step  # tight, too
+    assert scored[2] ** 2 > 0.99 * whole**2
 
 
-def far_plan(marginals):
-    """Distances of all pairs from models of zeros."""
-    tables = [
-        marginals.distance(pair, [0] * marginals.count_cells(pair), ends=pair) for pair in PAIRS
+def far_plans(marginals):
+    """Distances of all pairs, for a choice: from models with too many rows where the first
+    column has its first value, and none elsewhere; and over merged cells, weighted, less a
+    bias. The first once more, for a scorecard."""
+    cells = {pair: marginals.count_cells(pair) for pair in PAIRS}
+    first = {(a, b): marginals.count_cells((b,)) for a, b in PAIRS}
+    plain = [
+        marginals.distance(
+            pair, [10**9] * first[pair] + [0] * (cells[pair] - first[pair]), ends=pair
+        )
+        for pair in PAIRS
     ]
-    price = {"scale": SCALE, "epsilon": Fraction(1), "confidence": 0.95}
-    return marginals.plan_choice(tables, **price)
+    merged = [
+        marginals.distance(
+            *(pair, [3 * SCALE, 11]),
+            ends=pair,
+            places=[cell % 2 for cell in range(cells[pair])],
+            weight=weight,
+            bias=bias,
+        )
+        for pair, weight, bias in zip(PAIRS, (1, 7, 2), (0, 99, 5), strict=True)
+    ]
+    price = {"scale": SCALE, "confidence": PRICE["confidence"]}
+    return [
+        marginals.plan_choice(plain, **price, epsilon=Fraction(1)),
+        marginals.plan_choice(merged, **price, epsilon=Fraction(1)),
+        marginals.plan_distances(plain, scale=SCALE, **PRICE),
+    ]
+
+
+def moved_scores(plans, left, right):
+    """How far each plan's distances moved: the farthest of a choice, all of a scorecard."""
+    moved = []
+    for plan in plans:
+        apart = [
+            abs(a - b) for a, b in zip(scores(plan, left), scores(plan, right), strict=True)
+        ]
+        vector = isinstance(plan.distances.mechanism, Gaussian)
+        moved.append(sqrt(sum(by**2 for by in apart)) if vector else max(apart))
+    return moved
 
 
 def scores(plan, found):
     """The distances of one side, and that the joint cells are those of the last marginal."""
     marginals, joint = found[:-1], found[-1]
-    assert sorted(joint.count.tolist()) == sorted(marginals[-1][0].values())
+    assert sorted(joint.count.tolist()) == sorted(marginals[len(MARGINALS) - 1][0].values())
     return [measure_distance(table, plan.distances, joint) for table in plan.distances.tables]
 
 
 def check_sums(tables):
     """All marginals count the same rows: the smaller ones are sums of the largest."""
-    whole = {keys: n for (keys, _), n in tables[-1][0].items()}
-    for places, (groups, _) in zip(MARGINALS, tables, strict=True):
+    whole = {keys: n for (keys, _), n in tables[len(MARGINALS) - 1][0].items()}
+    assert sum(tables[-1][0].values()) == sum(whole.values())  # merged cells
+    for places, (groups, _) in zip(MARGINALS, tables, strict=False):
         sums = {}
         for keys, n in whole.items():
             own = tuple(keys[place] for place in places)

@@ -42,8 +42,34 @@ def test_explain_says_what_goes_to_what(opened):
     assert "2 % scores 3 tables" in text
     assert "one p counts with at most 2 rows (add-remove)" in text
     assert "method mst: columns depend on each other along a tree" in text
-    assert "the table is read about 7 times" in text
+    assert "the table is read about 7 times; the model is fitted in closed form" in text
     assert opened.remaining.epsilon == 2
+
+
+def test_explain_says_how_long_fitting_may_take(opened):
+    text = str(opened.copy(epsilon=1, columns=USUAL, method="aim", explain=True))
+    assert "32.6667 % measures 3 columns" not in text  # cuts of age come off first
+    assert "31 % measures 3 columns" in text
+    assert "fitting the model takes up to about 1 s of one core" in text
+    rule = [{"ward": "A", "grade": 1}]
+    asked = {"method": "mst", "impossible": rule, "explain": True}
+    assert "the model is fitted in rounds" in str(
+        opened.copy(epsilon=1, columns=USUAL, **asked)
+    )
+
+
+def test_all_columns_that_cannot_be_copied_are_named_at_once(opened):
+    with pytest.raises(InvalidParameter) as refused:
+        opened.copy(epsilon=1)
+    text = str(refused.value)
+    assert "The cells of note are not known" in text
+    assert "Nor can day be copied as declared." in text
+    assert text.endswith("Without all of these: columns=['ward', 'age', 'grade'].")
+
+
+def test_a_workload_that_is_one_text_is_quoted_whole(opened):
+    with pytest.raises(InvalidParameter, match="Found 'ward'"):
+        opened.copy(epsilon=1, columns=USUAL, workload="ward")
 
 
 def test_public_cuts_cost_nothing(opened):

@@ -52,3 +52,16 @@ def test_standing_words(copy):
     assert "good for the tables that were scored" in text
     assert "within the limits of the policy" in text
     assert "Tables of several columns that were measured (aim): " in text
+
+
+def test_a_notebook_shows_the_scorecard_and_the_standing_words(copy):
+    shown = copy._repr_html_()
+    assert shown.count("<tr>") == 1 + len(copy.scorecard.errors)
+    assert "<td>ward, day</td>" in shown
+    assert "are not valid" in shown
+    assert "A private copy of t" in shown
+
+
+def test_sql_about_another_table_hears_the_name_of_this_one(copy):
+    with pytest.raises(InvalidQuery, match=r"^The copy's rows are in the table t"):
+        copy.sql("SELECT * FROM rows_of_it")

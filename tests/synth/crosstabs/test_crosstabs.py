@@ -90,6 +90,13 @@ def test_text(tables):
     assert len(tables) == len(list(tables)) == 3
 
 
+def test_a_notebook_shows_every_table_and_the_cost(tables):
+    shown = tables._repr_html_()
+    assert shown.count("<table>") == len(tables)
+    assert "Cost: epsilon 2" in shown
+    assert tables["a", "b"]._repr_html_() in shown
+
+
 def test_what_was_not_asked_is_not_there(tables):
     with pytest.raises(InvalidParameter, match=r"No table of a, b, c was released"):
         tables["a", "b", "c"]

@@ -9,7 +9,7 @@ most m rows in all marginals alike, and they may all be in one cell. So it moves
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 
 from deniable.exact.rationals import positive, rational
@@ -108,8 +108,7 @@ class MarginalPlanner:
         the same rows."""
         mechanism = self._noise(mu_squared)
         counted = self._plan_counts(places, mechanism, confidence, merged or {})
-        price = rational(mechanism.loss.epsilon(delta))
-        return replace(counted, epsilon=price, delta=delta)
+        return replace(counted, epsilon=_price(mechanism, delta), delta=delta)
 
     def plan_pure(
         self, places: tuple[int, ...], *, epsilon: Fraction, confidence: Fraction
@@ -193,7 +192,7 @@ class MarginalPlanner:
         return replace(
             self._empty(confidence),
             outputs=tuple(map(_told, names)),
-            epsilon=rational(noise.loss.epsilon(delta)),
+            epsilon=_price(noise, delta),
             delta=delta,
             distances=replace(measured, mechanism=noise),
         )
@@ -260,6 +259,12 @@ class MarginalPlanner:
             engine_sql="",
             notes=(),
         )
+
+
+@lru_cache(maxsize=256)
+def _price(noise: Gaussian, delta: Fraction) -> Fraction:
+    """The epsilon of this noise at delta; many tables of a copy have the same."""
+    return rational(noise.loss.epsilon(delta))
 
 
 def _merged_key(key: GroupKey, numbers: Sequence[int] | None) -> GroupKey:

@@ -16,9 +16,9 @@ import numpy as np
 
 from deniable.query.plan.plan import Plan, TableDistance
 from deniable.query.planner.marginal_plans import MarginalPlanner
+from deniable.synth.copies.aim_limits import BETWEEN, LAST, allowed_cells
 from deniable.synth.copies.copy_budget import AIM_CHOICE, RoundBudget, root_down
 from deniable.synth.copies.copy_plans import CopyPlan
-from deniable.synth.copies.copy_requests import AIM_CELLS
 from deniable.synth.copies.measuring import SCALE, Measuring, MergedTables, Places, whole_parts
 from deniable.synth.copies.mst_steps import Never
 from deniable.synth.fit.clique_model import CliqueModel
@@ -26,7 +26,6 @@ from deniable.synth.fit.junction_tree import JunctionTree
 from deniable.synth.fit.tree_model import NoisyTable
 
 _MOST_WEIGHT = 1000  # of one table
-_BETWEEN, _LAST = 40, 500  # rounds of fitting, between measurements and at the end
 _EXPECTED = sqrt(2 / pi)  # the mean distance of a normal number from 0, in deviations
 
 
@@ -63,11 +62,11 @@ def fit_aim(measuring: Measuring, columns: MergedTables, never: Never) -> Clique
         budget.take()
         before = model.marginal(chosen)
         tables[chosen] = _combine(tables.get(chosen), noisy)
-        model = model.fit(tables, _BETWEEN)
+        model = model.fit(tables, BETWEEN)
         taught = float(np.abs(model.marginal(chosen) - before).sum())
         if taught <= _EXPECTED * deviation * before.size:
             budget.make_dearer()
-    return model.fit(tables, _LAST)
+    return model.fit(tables, LAST)
 
 
 def plan_round(
@@ -125,12 +124,11 @@ def weigh(made: CopyPlan, places: Places) -> dict[Places, int]:
 
 
 def _fits(model: CliqueModel, columns: Places, used: float) -> bool:
-    """Whether a model with one more table stays within its size, which grows as the budget is
-    used, so that early choices do not use up all of it."""
+    """Whether a model with one more table stays within its size."""
     if model.tree.home(columns) >= 0:
         return True
     tables: Iterable[Places] = [*model.factors, columns]
-    return JunctionTree.of(tables, model.tree.sizes).cells <= AIM_CELLS * max(used, 0.25)
+    return JunctionTree.of(tables, model.tree.sizes).cells <= allowed_cells(used)
 
 
 def _combine(before: NoisyTable | None, new: NoisyTable) -> NoisyTable:

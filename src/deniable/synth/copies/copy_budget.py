@@ -1,8 +1,8 @@
 """How a copy's budget is split: fractions of one rho, which add up to at most 1.
 
 Cutting numbers gets 1/20, the scorecard 1/50, and the method the rest. MST: a third each for
-the columns by themselves, the choice of pairs, and the pairs. AIM: 3/20 for the columns, and of
-what is left a tenth for choices. What is not needed goes to the method.
+the columns by themselves, the choice of pairs, and the pairs. AIM: a third for the columns, and
+of what is left a tenth for choices. What is not needed goes to the method.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import isqrt
 
 CUTS, SCORECARD = Fraction(1, 20), Fraction(1, 50)
-AIM_COLUMNS, AIM_CHOICE = Fraction(3, 20), Fraction(1, 10)
+AIM_COLUMNS, AIM_CHOICE = Fraction(1, 3), Fraction(1, 10)
 ROUNDS_PER_COLUMN = 2  # of AIM, at most
 _BITS = 64
 

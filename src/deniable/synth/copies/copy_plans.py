@@ -19,6 +19,7 @@ from deniable.query.planner.explain import Branch
 from deniable.query.planner.marginal_plans import MarginalPlanner
 from deniable.query.statements.statistics import COUNT_ROWS
 from deniable.release.session.door import Door
+from deniable.synth.copies.aim_limits import fitting_seconds
 from deniable.synth.copies.copy_budget import CopyBudget
 from deniable.synth.copies.copy_rules import CopyRules
 from deniable.synth.copies.joint_memory import explain_memory
@@ -160,7 +161,9 @@ class CopyPlan:
         )
         who = "row" if self.table.unit is None else self.table.unit
         lines.append(f"one {who} counts with at most {unit} rows ({self.table.neighbors})")
-        lines.append(f"the table is read about {self.count_steps():,} times")
+        lines.append(
+            f"the table is read about {self.count_steps():,} times; {self._explain_fitting()}"
+        )
         lines += explain_memory(self.table, self.sizes)
         title = f"A copy of {self.table.name} at {price}, in one charge"
         return Branch(title, tuple(map(Branch, lines)))
@@ -185,6 +188,15 @@ class CopyPlan:
         found, count = len(self.texts) + len(self.cut), len(self.modelled)
         tables = self.budget.rounds if self.method == "aim" else count - 1
         return found + count + tables + 1  # one for choices and scores
+
+    def _explain_fitting(self) -> str:
+        if self.method == "mst" and self.rules.impossible:
+            return "the model is fitted in rounds, because of impossible combinations"
+        if self.method == "mst":
+            return "the model is fitted in closed form"
+        sizes = [self.sizes[place] for place in self.modelled]
+        seconds = fitting_seconds(sizes, self.budget.rounds)
+        return f"fitting the model takes up to about {max(1, round(seconds)):,} s of one core"
 
     def _explain_cuts(self) -> list[str]:
         texts = [self.columns[i] for i in self.texts]

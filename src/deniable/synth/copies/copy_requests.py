@@ -14,6 +14,7 @@ from deniable.exact.suggestions import suggest
 from deniable.policy import Table
 from deniable.privacy import ConcentratedLoss
 from deniable.release.session.door import Door
+from deniable.synth.copies.aim_limits import AIM_CELLS
 from deniable.synth.copies.copy_budget import CopyBudget
 from deniable.synth.copies.copy_plans import MOST_KEYS, CopyPlan, CopySource
 from deniable.synth.copies.copy_rules import CopyRules, read_rules
@@ -27,7 +28,6 @@ _MOST_COLUMNS, _MOST_CELLS = 60, 5 * 10**6  # cells of all pairs together
 MOST_ROWS = 10**8  # of a copy
 _LISTED = 40  # a number with fewer grid points needs no cuts
 _AIM_COLUMNS = 24  # with more columns, "auto" takes MST: AIM's time grows with all pairs
-AIM_CELLS = 1 << 18  # of a model's cliques
 METHODS = ("auto", "mst", "aim")
 WEIGHT = 64  # the largest weight, in whole parts
 Scored = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
@@ -113,12 +113,27 @@ class _CopyRequest:
     ) -> tuple[ColumnCells | None, ...]:
         """The cells of all columns, as far as they are known."""
         given, finds = _by_name(self.cuts, names, "cuts"), self.keys_epsilon is not None
-        return tuple(
-            _find_cells(
-                *(table, name, given.get(name), ranges), missing=self.missing, finds=finds
-            )
-            for name in names
-        )
+        found: list[ColumnCells | None] = []
+        unknown: dict[str, InvalidParameter] = {}
+        for name in names:
+            asked = table, name, given.get(name), ranges
+            try:
+                found.append(_find_cells(*asked, missing=self.missing, finds=finds))
+            except InvalidParameter as problem:
+                unknown[name] = problem
+        if unknown:
+            raise _say_all(unknown, [name for name in names if name not in unknown])
+        return tuple(found)
+
+
+def _say_all(unknown: Mapping[str, InvalidParameter], rest: Sequence[str]) -> InvalidParameter:
+    """What is wrong with the first of some columns, and which others cannot be copied."""
+    first, *others = unknown.values()
+    if not others:
+        return first
+    names = ", ".join(list(unknown)[1:])
+    left = f" Without all of these: columns={list(rest)!r}." if rest else ""
+    return InvalidParameter(f"{first} Nor can {names} be copied as declared.{left}")
 
 
 def _known(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -254,6 +269,8 @@ def _read_workload(workload: Any, names: Sequence[str]) -> Scored:
     if workload is None:
         pairs = tuple(combinations(range(len(names)), min(2, len(names))))
         return pairs, (WEIGHT,) * len(pairs)
+    if isinstance(workload, str):
+        workload = [workload]  # is refused as a whole, and not letter by letter
     known = {name.lower(): place for place, name in enumerate(names)}
     weighed = isinstance(workload, Mapping)
     scored, weights = [], []

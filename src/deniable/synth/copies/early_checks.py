@@ -13,10 +13,10 @@ from math import prod
 from deniable.query.plan.plan import Plan
 from deniable.query.planner.marginal_plans import MarginalPlanner
 from deniable.release.session.door import Door
+from deniable.synth.copies.aim_limits import AIM_CELLS
 from deniable.synth.copies.aim_steps import plan_choice, weigh
 from deniable.synth.copies.copy_budget import RoundBudget
 from deniable.synth.copies.copy_plans import CopyPlan
-from deniable.synth.copies.copy_requests import AIM_CELLS
 from deniable.synth.copies.measuring import SCALE, Places, plan_table
 from deniable.synth.copies.mst_steps import plan_tree
 from deniable.synth.domain.column_cells import ColumnCells

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
 
+from deniable.exact.html_tables import html_table
 from deniable.exact.text_formats import percent
+
+_SHOWN = 10  # tables in a notebook
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +79,21 @@ class Scorecard:
         return tuple(sorted(self.errors, key=lambda one: -one.error)[:count])
 
     def __str__(self) -> str:
+        lines = [self._about(), "The worst:", *(f"  {one}" for one in self.worst())]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [", ".join(one.columns), *(f"{end:.3f}" for end in (one.error, one.low, one.high))]
+            for one in self.worst(_SHOWN)
+        ]
+        headings, numeric = ["worst tables", "error", "low", "high"], [False, True, True, True]
+        return html_table(headings, rows, numeric, len(self.errors) - len(rows), self._about())
+
+    def _about(self) -> str:
         many = len(self.errors)
-        lines = [
+        return (
             f"Errors of {many} table{'' if many == 1 else 's'} of the copy (0: equal, 2: "
             f"nothing in common). Mean: {self.mean:.3f}. All intervals hold together at "
-            f"{percent(self.confidence)}.",
-            "The worst:",
-            *(f"  {one}" for one in self.worst()),
-        ]
-        return "\n".join(lines)
+            f"{percent(self.confidence)}."
+        )

@@ -1,5 +1,6 @@
 """A private copy of a table: rows that look like the table's, and how far they are from it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -13,7 +14,8 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from deniable.engines.duckdb.public_rows import query_rows
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, InvalidQuery
+from deniable.exact.html_tables import html_text
 from deniable.exact.rationals import decimal_text
 from deniable.ledger.ledger import Remaining
 from deniable.policy import Column
@@ -108,11 +110,17 @@ class TableCopy:
         If the question counts rows by columns with declared values, each count has the ends
         of an interval for the table's count beside it, such as `n_low` and `n_high`.
         """
-        answer = query_rows({self.plan.table.name: self.rows}, text)
+        name = self.plan.table.name
+        try:
+            answer = query_rows({name: self.rows}, text)
+        except InvalidQuery as problem:
+            if re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE):
+                raise
+            raise InvalidQuery(f"The copy's rows are in the table {name}. {problem}") from None
         if not margins:
             return answer
         about = CountedTables(
-            self.plan.table.name,
+            name,
             self.plan.listed,
             self.measured,
             self.scorecard,
@@ -148,6 +156,15 @@ class TableCopy:
         return int(self.rows.num_rows)
 
     def __str__(self) -> str:
+        return "\n".join([*self._facts(), str(self.scorecard), _STANDING])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        facts, card = "\n".join(self._facts()), self.scorecard._repr_html_()
+        return f"{html_text(facts)}{card}{html_text(_STANDING)}"
+
+    def _facts(self) -> list[str]:
         plan = self.plan
         price = f"epsilon {decimal_text(plan.epsilon)}, delta {decimal_text(plan.delta)}"
         if plan.texts:
@@ -158,14 +175,15 @@ class TableCopy:
             f"columns. The table has about {max(0.0, self.total):,.0f} rows.",
             f"Cost: {price}. Left: {self.remaining}.",
             f"Tables of several columns that were measured ({plan.method}): {pairs}.",
-            str(self.scorecard),
-            _STANDING,
         ]
+        for name in (plan.columns[place] for place in plan.texts):
+            found = self.count_cells(name).size - 1 - plan.missing
+            lines.append(
+                f'Values of {name} that enough people have: {found}. The rest: "other".'
+            )
         if self.releases[0].rehearsal:
             lines.insert(0, "REHEARSAL: the rows of the table are made up.")
-        return "\n".join(lines)
-
-    __repr__ = __str__
+        return lines
 
 
 def check_format(path: str | Path) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from deniable.errors import InvalidParameter
+from deniable.exact.html_tables import html_table, html_text
 from deniable.exact.rationals import decimal_text
 from deniable.exact.text_formats import percent
 from deniable.ledger.ledger import Remaining
@@ -60,16 +61,23 @@ class CrossTable:
         return int(self.values.size)
 
     def __str__(self) -> str:
-        rounded = self.to_arrow()
-        place = rounded.column_names.index("n")
-        shown = pa.array(np.round(self.values.ravel()).astype(np.int64))
-        rounded = rounded.set_column(place, "n", shown)
-        margins = pa.array([round(self.margin)] * len(self), pa.int64())
-        rounded = rounded.set_column(place + 1, "n_margin", margins)
-        shown = format_cells(rounded, {"n": "n_margin"}, units={})
+        shown = self._format_cells()
         return text_table(*shown, len(self) - len(shown[1]))
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        shown = self._format_cells()
+        return html_table(*shown, len(self) - len(shown[1]))
+
+    def _format_cells(self) -> tuple[list[str], list[list[str]], list[bool]]:
+        rounded = self.to_arrow()
+        place = rounded.column_names.index("n")
+        counts = pa.array(np.round(self.values.ravel()).astype(np.int64))
+        rounded = rounded.set_column(place, "n", counts)
+        margins = pa.array([round(self.margin)] * len(self), pa.int64())
+        rounded = rounded.set_column(place + 1, "n_margin", margins)
+        return format_cells(rounded, {"n": "n_margin"}, units={})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -186,6 +194,9 @@ class Crosstabs:
         return "\n\n".join([*map(str, self), self._footer()])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return "".join([*(one._repr_html_() for one in self), html_text(self._footer())])
 
     def _footer(self) -> str:
         plans = self.plans

@@ -28,7 +28,10 @@ def read_range(column: Column, given: Any) -> tuple[date, date]:
     """The first and the last day of a declared range."""
     example = f'dates={{"{column.name}": ("2020-01-01", "2020-12-31")}}'
     if column.kind != "date" or column.timed:
-        raise InvalidParameter(f"`dates` names {column.name}, which is not a column of dates.")
+        raise InvalidParameter(
+            f"`dates` names {column.name}, which is not a column of dates. Times of "
+            "day cannot be copied: make it a date in a view, or leave it out with `columns`."
+        )
     try:
         first, last = (date.fromisoformat(str(day)) for day in given)
     except (TypeError, ValueError):

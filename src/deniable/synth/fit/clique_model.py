@@ -9,16 +9,15 @@ no rows in it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.synth.fit.belief_propagation import Array, Propagation, add_up, spread
 from deniable.synth.fit.junction_tree import Columns, JunctionTree
 from deniable.synth.fit.nonnegative_tables import project_table
 from deniable.synth.fit.tree_model import NoisyTable
-
-Array: TypeAlias = NDArray[np.float64]
 
 _NEVER = -1e9  # the logarithm of no probability; finite, so that sums are numbers
 _TINY = 1e-6  # rows in an empty cell, so that it can still get some
@@ -33,6 +32,7 @@ class CliqueModel:
     total: float
     factors: dict[Columns, Array]
     beliefs: list[Array] = field(default_factory=list)  # rows in the cells of each clique
+    propagation: Propagation | None = None
 
     @classmethod
     def independent(
@@ -91,39 +91,26 @@ class CliqueModel:
     def _errors(
         self, tables: Mapping[Columns, NoisyTable]
     ) -> tuple[float, dict[Columns, Array]]:
+        assert self.propagation is not None
+        fitted = self.propagation.tables(self.beliefs)
         loss, gradient = 0.0, {}
         for columns, own in tables.items():
-            apart = self.marginal(columns) - own.counts
+            apart = fitted[columns] - own.counts
             gradient[columns] = apart / own.variance
             loss += float((apart * gradient[columns]).sum()) / 2
         return loss, gradient
 
     def calibrate(self) -> None:
-        """Belief propagation: the rows in the cells of every clique, from the factors."""
-        tree = self.tree
-        logs = [np.zeros(tree.shape(clique)) for clique in tree.cliques]
-        for columns, own in self.factors.items():
-            home = tree.home(columns)
-            logs[home] = logs[home] + _spread(own, columns, tree.cliques[home])
-        up: dict[int, Array] = {}
-        for child in range(len(tree.cliques) - 1, 0, -1):
-            parent, shared = tree.parents[child], tree.separator(child)
-            up[child] = _add_logs(logs[child], tree.cliques[child], shared)
-            logs[parent] = logs[parent] + _spread(up[child], shared, tree.cliques[parent])
-        for child in range(1, len(tree.cliques)):
-            parent, shared = tree.parents[child], tree.separator(child)
-            down = _add_logs(logs[parent], tree.cliques[parent], shared) - up[child]
-            logs[child] = logs[child] + _spread(down, shared, tree.cliques[child])
-        self.beliefs = []
-        for own in logs:
-            rows = np.exp(own - own.max())
-            self.beliefs.append(rows * (self.total / rows.sum()))
+        """The rows in the cells of every clique, from the factors."""
+        if self.propagation is None:
+            self.propagation = Propagation.of(self.tree, self.factors)
+        self.beliefs = self.propagation.count(self.factors, self.total)
 
     def marginal(self, columns: Columns) -> Array:
         """The table of some columns, which need not be in one clique."""
         home = self.tree.home(columns)
         if home >= 0:
-            return _project(self.beliefs[home], self.tree.cliques[home], columns)
+            return add_up(self.beliefs[home], self.tree.cliques[home], columns)
         return self._across(columns)
 
     def _across(self, columns: Columns) -> Array:
@@ -144,31 +131,7 @@ class CliqueModel:
             table = np.einsum(*parts, list(kept), optimize="greedy")
             if not place:
                 return np.asarray(np.transpose(table, [kept.index(p) for p in columns]))
-            rows = _project(self.beliefs[place], clique, shared)
-            rows = _spread(np.maximum(rows, 1e-300), shared, kept)
+            rows = add_up(self.beliefs[place], clique, shared)
+            rows = spread(np.maximum(rows, 1e-300), shared, kept)
             sent.setdefault(tree.parents[place], []).append((table / rows, kept))
         raise AssertionError("The first clique is the root.")
-
-
-def _spread(table: Array, columns: Columns, clique: Columns) -> Array:
-    """The table in the shape of a clique that holds its columns, for broadcasting."""
-    order = sorted(range(len(columns)), key=lambda i: clique.index(columns[i]))
-    moved = np.transpose(table, order)
-    ordered = [columns[i] for i in order]
-    sizes = dict(zip(ordered, moved.shape, strict=True))
-    return moved.reshape([sizes.get(place, 1) for place in clique])
-
-
-def _add_logs(logs: Array, clique: Columns, kept: Columns) -> Array:
-    """The logarithms of sums over all columns but those that are kept."""
-    axes = tuple(i for i, place in enumerate(clique) if place not in kept)
-    top = logs.max(axis=axes, keepdims=True)
-    sums = np.log(np.exp(logs - top).sum(axis=axes, keepdims=True)) + top
-    return np.asarray(sums.squeeze(axis=axes))
-
-
-def _project(rows: Array, clique: Columns, columns: Columns) -> Array:
-    axes = tuple(i for i, place in enumerate(clique) if place not in columns)
-    kept = [place for place in clique if place in columns]
-    table = rows.sum(axis=axes)
-    return np.asarray(np.transpose(table, [kept.index(place) for place in columns]))

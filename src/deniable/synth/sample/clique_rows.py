@@ -8,7 +8,8 @@ parent.
 import numpy as np
 from numpy.random import Generator
 
-from deniable.synth.fit.clique_model import Array, CliqueModel
+from deniable.synth.fit.belief_propagation import Array
+from deniable.synth.fit.clique_model import CliqueModel
 from deniable.synth.sample.tree_rows import Codes, deal
 
 
