@@ -14,7 +14,7 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
@@ -116,7 +116,8 @@ class Spark(PlanRunner):
         tables = self._relations
         if plan.stored and statement.kind != "stored":
             made = write(tables, plan, Statement("stored", STORED, plan.stored)).columns
-            tables = {**tables, STORED: WrittenRelation(self._stored_view, made)}
+            kinds = cast("Mapping[str, Kind]", made)
+            tables = {**tables, STORED: WrittenRelation(self._stored_view, kinds)}
         return write(tables, plan, statement)
 
     @property

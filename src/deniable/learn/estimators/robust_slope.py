@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import decimal_text, positive, rational
 from deniable.learn.estimators.moment_estimator import MomentEstimator
+from deniable.learn.estimators.scoring import ChargedScore, read_price, score_numbers
+from deniable.learn.fit.linear_model import cells_of_line
 from deniable.learn.fit.scaled_terms import ScaledTerm
 from deniable.learn.measure.column_roles import GridRole, grid_role
 from deniable.learn.measure.moment_step import code_terms
@@ -163,6 +165,21 @@ class RobustSlope(MomentEstimator):
         (term,) = self.terms_
         numbers = term.read(columns[term.column]) * term.half + term.middle
         return np.asarray(np.clip(numbers * self.coef_[0] + self.intercept_, *self._ends))
+
+    def score(
+        self, X: Any, y: Any = None, *, target: str | None = None, epsilon: Any = None
+    ) -> ChargedScore:
+        """R squared. It is charged: `epsilon`, or a tenth of the model's, and says so.
+
+        The feature is cut into 32 intervals for it, and errors are clipped to half of the
+        target's range. Wild rows count in it as all others do.
+        """
+        self.columns_needed()
+        price = read_price(epsilon, self.epsilon)
+        data = self.open(X, y, target, price=price)
+        return score_numbers(
+            cells_of_line(self.terms_, self.coef_, self.intercept_), data, price
+        )
 
 
 def _largest(role: GridRole) -> Fraction:
