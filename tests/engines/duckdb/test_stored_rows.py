@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 
 import deniable as dp
@@ -108,3 +109,29 @@ def test_a_training_that_fails_drops_them_too(session, monkeypatch):
         model().fit(session.table("data"), target="target")
     assert seen == [[STORED], [STORED]]
     assert tables_of(session._engine) == []
+
+
+ODD = {
+    "colour": ["red", "blue", None, "green", "Red", "", "(other)", "red"],
+    "age": [-1e300, 0.0, None, 2.99, 3.0, 6.0, 9.0, float("inf")],
+    "count": [-(2**62), 0, None, 1, 2, 3, 4, 2**62],
+    "level": [1.5, 2.0, None, 4.0, 1e9, 0.5, -0.0, 2.5],
+    "flag": [True, False, None, True, False, None, True, False],
+    "target": ["no", "yes", "no", "yes", "no", "yes", None, "maybe"],
+}
+
+
+def test_every_row_has_a_cell_in_each_feature_and_is_left_out_without_a_class():
+    """No statement looks them up, so each expression itself has a cell for all values."""
+    keys = {"colour": ["red", "blue"], "level": [1.5, 2.0, 4.0], "target": ["no", "yes"]}
+    bounds = {"age": (0, 9), "count": (0, 3)}
+    with dp.protect(pa.table(ODD), name="data", epsilon=9, keys=keys, bounds=bounds) as made:
+        model = learn.NaiveBayes(epsilon=1, cuts={"age": [3, 6]})
+        data = model.open(made.table("data"), None, "target")
+        training = model.prepare(data)
+        assert " IN ('no', 'yes')" in training.planner._stored
+        assert " IN ('red', 'blue', '(other)')" not in training.planner._stored
+        rows = made._engine._connect().execute(str(training.planner._stored)).fetchall()
+    kept = [i for i, label in enumerate(ODD["target"]) if label in keys["target"]]
+    codes = [role.cells.codes([ODD[role.name][i] for i in kept]) for role in training.roles]
+    assert sorted(rows) == sorted(zip(*[own.tolist() for own in codes], strict=True))

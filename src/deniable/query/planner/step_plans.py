@@ -41,7 +41,9 @@ class StepPlanner(MarginalPlanner):
         """The rows are those of the table, or of a relation `source` that has them once."""
         most = None if source is None else table.max_rows_per_unit_per_group
         super().__init__(policy, table, columns, partial=True, source=source, most_rows=most)
-        self._writer = StepStatement(self._statement)
+        parts = zip(self._statement.groupings, columns, strict=True)
+        total = tuple(replace(part, total=column.total) for part, column in parts)
+        self._writer = StepStatement(replace(self._statement, groupings=total))
 
     @cached_property
     def _stored(self) -> StatementText:
