@@ -16,6 +16,7 @@ _KINDS = {
     "additive": "AdditiveModel",
     "additive-number": "AdditiveRegressor",
     "ridge": "Ridge",
+    "linear": "LinearRegression",
 }
 
 Table = Annotated[str, typer.Argument(help="The table of the policy.")]
@@ -58,8 +59,10 @@ def fit(
     analyst: session_options.Analyst = None,
     explain: Explain = False,
 ) -> None:
-    """Train a model on a protected table, in one charge, and write it as JSON."""
+    """Train a model on a protected table, in one charge, and write it as JSON. A terminal shows
+    how much of the training is done."""
     from deniable import learn
+    from deniable.app.cli.progress import show_progress
     from deniable.exact.suggestions import suggest  # loads numpy
 
     if model not in _KINDS:
@@ -77,9 +80,13 @@ def fit(
             print(estimator.explain(planner.table(table), target=target))
         return
     session_options.check_writable(out)
-    with session_options.open_session(policy, "training", analyst) as session:
+    with (
+        show_progress("training") as tell,
+        session_options.open_quietly(policy, analyst) as session,
+    ):
         rows = _part(session, table, hold_out, key, test=False)
-        estimator.fit(rows, target=target)
+        estimator.set_params(progress=tell).fit(rows, target=target)
+        estimator.set_params(progress=None)
         left = session.remaining
     learn.save(estimator, out)
     print(f"{estimator!r} on {table}, target {target}: written to {out}.")
@@ -98,18 +105,22 @@ def score(
     policy: session_options.PolicyFile = session_options.POLICY,
     analyst: session_options.Analyst = None,
 ) -> None:
-    """Score a classifier on a protected table. It is charged."""
+    """Score a model on a protected table: accuracy and AUC of classes, R squared of numbers. It
+    is charged."""
     from deniable import learn
 
     estimator: Any = learn.load(file)
-    if not hasattr(estimator, "evaluate"):
-        raise InvalidParameter("This model does not predict classes: it has no such score.")
-    price = _price(epsilon)
+    classes, price = hasattr(estimator, "evaluate"), _price(epsilon)
+    if not classes and (group is not None or not hasattr(estimator, "score")):
+        what = "is not compared by --group" if hasattr(estimator, "score") else "has no score"
+        raise InvalidParameter(f"{type(estimator).__name__} predicts no classes: it {what}.")
+    ask = estimator.evaluate if classes else estimator.score
+    more = {"group": group} if classes else {}
     with session_options.open_session(policy, "scoring", analyst) as session:
         rows = _part(session, table, hold_out, key, test=True)
-        found = estimator.evaluate(rows, target=target, epsilon=price, group=group)
+        found = ask(rows, target=target, epsilon=price, **more)
         left = session.remaining
-    print(f"accuracy {found.accuracy()}")
+    print(f"accuracy {found.accuracy()}" if classes else f"R squared {found.about}")
     if hasattr(found, "auc"):
         print(f"AUC {found.auc()}")
     for one in found.groups if group is not None else ():
