@@ -16,7 +16,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class LinearModel:
+class LineModel:
     """The prediction is `intercept` plus each coefficient times its term's own number.
 
     Coefficients are in the units of the columns: what one more year changes. A number outside
@@ -27,18 +27,6 @@ class LinearModel:
     target: ScaledTerm
     coefficients: Vector
     intercept: float
-    fit: LinearFit  # on scaled terms; its first coefficient is the intercept
-
-    @classmethod
-    def of(
-        cls, fit: LinearFit, terms: Sequence[ScaledTerm], target: ScaledTerm
-    ) -> "LinearModel":
-        """From a fit whose first coefficient is the intercept."""
-        scaled = fit.coefficients[1:]
-        own = scaled * target.half / np.array([term.half for term in terms])
-        middles = np.array([term.middle for term in terms])
-        intercept = target.middle + target.half * fit.coefficients[0] - float(own @ middles)
-        return cls(tuple(terms), target, own, float(intercept), fit)
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -54,8 +42,47 @@ class LinearModel:
         return np.asarray(np.clip(found, *self.limits))
 
     def as_cells(self, points: int = 32) -> CellModel:
-        """About the same model on cells."""
-        return cells_of_line(self.terms, self.coefficients, self.intercept, points)
+        """About the same model on cells: numbers are cut into `points` intervals, and stand
+        for the middle of theirs. A charged score uses it, because it is sums of whole numbers.
+        """
+        features, tables = [], []
+        for name in dict.fromkeys(term.column for term in self.terms):
+            own = [place for place, term in enumerate(self.terms) if term.column == name]
+            term = self.terms[own[0]]
+            if term.cells is not None:
+                table = np.zeros(term.cells.size)
+                for place in own:
+                    table[self.terms[place].code] = self.coefficients[place]
+                features.append(term.cells)
+            else:
+                low, width = term.middle - term.half, 2 * term.half / points
+                cuts = tuple(low + i * width for i in range(1, points))
+                middles = [low + (i + 0.5) * width for i in range(points)]
+                table = np.array([*middles, term.middle]) * self.coefficients[own[0]]
+                labels = (*(f"cell {i}" for i in range(points)), None)
+                ends = (low, low + points * width)
+                features.append(FeatureCells(name, "number", labels, cuts, ends))
+            tables.append(table[:, None])
+        start = np.array([self.intercept])
+        return CellModel(tuple(features), tuple(tables), start, "identity")
+
+
+@dataclass(frozen=True, slots=True)
+class LinearModel(LineModel):
+    """A model from noisy moments, whose coefficients have intervals."""
+
+    fit: LinearFit  # on scaled terms; its first coefficient is the intercept
+
+    @classmethod
+    def of(
+        cls, fit: LinearFit, terms: Sequence[ScaledTerm], target: ScaledTerm
+    ) -> "LinearModel":
+        """From a fit whose first coefficient is the intercept."""
+        scaled = fit.coefficients[1:]
+        own = scaled * target.half / np.array([term.half for term in terms])
+        middles = np.array([term.middle for term in terms])
+        intercept = target.middle + target.half * fit.coefficients[0] - float(own @ middles)
+        return cls(tuple(terms), target, own, float(intercept), fit)
 
     def intervals(
         self, confidence: float = 0.95, *, together: bool = False
@@ -71,29 +98,3 @@ class LinearModel:
         ends = fit.interval_along(direction, confidence)
         low, high = (target.middle + target.half * end for end in ends)
         return found | {"intercept": (low, high)}
-
-
-def cells_of_line(
-    terms: Sequence[ScaledTerm], coefficients: Vector, intercept: float, points: int = 32
-) -> CellModel:
-    """About the same model on cells: numbers are cut into `points` intervals, and stand for the
-    middle of theirs. A charged score uses it, because it is sums of whole numbers."""
-    features, tables = [], []
-    for name in dict.fromkeys(term.column for term in terms):
-        own = [place for place, term in enumerate(terms) if term.column == name]
-        term = terms[own[0]]
-        if term.cells is not None:
-            table = np.zeros(term.cells.size)
-            for place in own:
-                table[terms[place].code] = coefficients[place]
-            features.append(term.cells)
-        else:
-            low, width = term.middle - term.half, 2 * term.half / points
-            cuts = tuple(low + i * width for i in range(1, points))
-            middles = [low + (i + 0.5) * width for i in range(points)]
-            table = np.array([*middles, term.middle]) * coefficients[own[0]]
-            labels = (*(f"cell {i}" for i in range(points)), None)
-            ends = (low, low + points * width)
-            features.append(FeatureCells(name, "number", labels, cuts, ends))
-        tables.append(table[:, None])
-    return CellModel(tuple(features), tuple(tables), np.array([intercept]), "identity")

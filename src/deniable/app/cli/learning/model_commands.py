@@ -59,8 +59,7 @@ def fit(
     analyst: session_options.Analyst = None,
     explain: Explain = False,
 ) -> None:
-    """Train a model on a protected table, in one charge, and write it as JSON. A terminal shows
-    how much of the training is done."""
+    """Train a model on a protected table, in one charge, and write it as JSON."""
     from deniable import learn
     from deniable.app.cli.progress import show_progress
     from deniable.exact.suggestions import suggest  # loads numpy
