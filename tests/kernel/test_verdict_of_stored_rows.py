@@ -68,6 +68,17 @@ def test_they_need_a_name_of_their_own_and_a_definition():
         check_plan(plan, Facts((*facts.tables, named)))
 
 
+def test_they_do_not_depend_on_keys_that_are_not_in_their_text():
+    """Another plan with the same definition could have other keys."""
+    plan, facts, _ = planned("residuals")
+    assert len(plan.keys) == 1
+    listed = " AND ".join(["WHERE place <= 3", 'k0 IN (SELECT key FROM "(keys 0)")'])
+    read = plan.stored.replace("WHERE place <= 3", listed)
+    wide = replace(plan.keys[0], kind="text", values=("A", "B"))
+    with pytest.raises(PlanRefused, match="unknown table"):
+        check_plan(replace(plan, stored=read, keys=(wide,)), facts)
+
+
 def test_of_a_part_they_hold_only_the_part():
     whole = steps()["residuals, True"]
     part, facts = steps()["part"], facts_of(policy(person=True))

@@ -5,7 +5,7 @@ returns one row per group, with keys and sums, or the counts of cells.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, prod
 from typing import Any, NamedTuple
@@ -185,13 +185,16 @@ class _Check:
 
         Proof. Their statement is derived by the same rules as if it stood wherever its rows are
         read: their owner, their limits and the ranges of their columns are those of its rows,
-        it reads only tables that are charged, and of a part only the part. Whether its rows are
-        computed once or each time makes no difference: they depend on the tables and the salt.
+        it reads only tables that are charged, and of a part only the part. It reads no declared
+        keys, which are not in its text. So its rows depend on its text, the tables and the
+        salt: it makes no difference whether they are computed once, for several plans, or each
+        time.
         """
         if not self.plan.stored:
             return {}
         require(self.facts.find(STORED) is None, "A table has the name of the stored rows.")
-        return {STORED: statement.relation(read_statement(self.plan.stored), {})}
+        alone = replace(statement, keys=())
+        return {STORED: alone.relation(read_statement(self.plan.stored), {})}
 
     def _groups(self, blocks: list[Block]) -> list[Moved]:
         """The groups' statement: its columns are the keys, `units` and the features, in the

@@ -65,7 +65,7 @@ class Spark(PlanRunner):
         self._prefix = f"deniable_{secrets.token_hex(6)}"
         self._session: Any = None
         self._ours = False
-        self._stored: tuple[str, Any] | None = None  # the text of stored rows, and their frame
+        self._stored: tuple[tuple[str, str], Any] | None = None  # text, values, and the frame
         self._types: dict[str, dict[str, str]] = {}
         self._collated: dict[str, set[str]] = {}
         self._relations: dict[str, WrittenRelation] = {}
@@ -141,12 +141,13 @@ class Spark(PlanRunner):
 
     def _store(self, session: Any, statement: WrittenStatement) -> None:
         """Lets the executors keep rows, unless they keep those of the same text."""
-        if self._stored is not None and self._stored[0] == statement.sql:
+        definition = statement.sql, repr(sorted(statement.parameters.items()))
+        if self._stored is not None and self._stored[0] == definition:
             return
         self._drop_stored()
         frame = session.sql(statement.sql, args=dict(statement.parameters)).persist()
         frame.createOrReplaceTempView(self._stored_view)
-        self._stored = statement.sql, frame
+        self._stored = definition, frame
 
     def forget_stored(self) -> None:
         """Lets the executors drop the rows that a plan has stored."""
