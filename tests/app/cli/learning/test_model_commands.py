@@ -75,3 +75,15 @@ def test_a_terminal_shows_the_share_of_a_training_that_is_done(run, monkeypatch)
     assert told == sorted(told)
     assert told[-1] == 1
     assert "progress" not in out
+
+
+def test_a_model_file_is_verified(run, tmp_path):
+    assert run(*FIT, "--epsilon", "1")[0] == 0
+    status, out, _ = run("learn", "verify", "model.json")
+    assert status == 1
+    assert "1 step is certified" in out
+    key = json.loads((tmp_path / "model.json").read_text())["certificates"][0]["signature"][
+        "key"
+    ]
+    assert run("learn", "verify", "model.json", "--key", key)[0] == 0
+    assert run("learn", "verify", "model.json", "--key", "0" * 64)[0] == 2

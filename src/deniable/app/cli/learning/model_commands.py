@@ -1,4 +1,4 @@
-"""`deniable learn fit|score|predict`: private models from a policy's tables."""
+"""`deniable learn fit|score|predict|verify`: private models from a policy's tables."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,6 +7,8 @@ import typer
 
 from deniable.app.cli import session_options
 from deniable.app.cli.argument_values import parse_decimal
+from deniable.app.cli.commands.ledger import read_public_key
+from deniable.app.cli.commands.verify import PublicKey
 from deniable.errors import InvalidParameter
 
 app = typer.Typer(help="Train, score and use private models.", no_args_is_help=True)
@@ -150,6 +152,24 @@ def predict(file: ModelFile, rows: Rows, out: Written = None) -> None:
         print("\n".join(str(one) for one in predicted["prediction"].to_pylist()))
     else:
         pa.csv.write_csv(predicted, str(out))
+
+
+@app.command()
+def verify(file: ModelFile, key: PublicKey = None) -> None:
+    """Check the certificates in a model file: every step of its training, and the price.
+
+    Exit status 0: all holds, and it was signed with the key given. 1: all holds, but without
+    --key nobody knows whose key it is. 2: refused.
+    """
+    from deniable import learn
+
+    found = learn.verify(file, key=None if key is None else read_public_key(key))
+    for check in found.checks:
+        print(f"✓ {check}")
+    if not found.signer_known:
+        print(f"Signed, but by whom is unknown. The key is {found.key}")
+        print("Ask the owner for theirs, and give it with --key.")
+        raise typer.Exit(1)
 
 
 def _price(epsilon: str | None) -> Any:
