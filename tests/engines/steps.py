@@ -40,6 +40,13 @@ def steps():
     return found
 
 
+def inlined(plan):
+    """The text of a step where the definition of its stored rows stands in the place of their
+    name."""
+    assert plan.stored
+    return plan.engine_sql.replace('FROM "(stored rows)"', f"FROM ({plan.stored}) AS stored")
+
+
 def programs(sizes):
     """Programs over two columns of cells."""
     first, second = sizes

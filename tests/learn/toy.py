@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from deniable.learn.measure.training import TrainingRun
 from deniable.query.statements.row_integers import evaluate
+from tests.engines.steps import inlined
 
 COLOURS, AGES, CLASSES = ("red", "blue"), (0.0, 4.0, 9.0), ("no", "yes")
 RECORDS = list(product(COLOURS, AGES, CLASSES))
@@ -74,7 +75,7 @@ def watch(monkeypatch) -> list[Asked]:
 
 def vectors_of(asked: Asked, classes: tuple[object, ...] = CLASSES) -> list[np.ndarray]:
     """What each record adds, by the engine that runs the step's statement on it alone."""
-    statement = str(asked.plan.engine_sql).replace("$salt", "0")
+    statement = inlined(asked.plan).replace("$salt", "0")
     found = []
     with duckdb.connect() as connection:
         connection.execute("SET threads = 1")

@@ -27,6 +27,8 @@ _ANY = {*_RAW, "raw date", "int", "double", "bool"}
 # What a cast to a type makes, and from which kinds a TRY_CAST to it is total and gives the same
 # result on every run.
 _TYPES: Mapping[str, tuple[Value, set[str]]] = {
+    "TINYINT": (Value("int", -(1 << 7), (1 << 7) - 1, 8), set()),
+    "SMALLINT": (Value("int", -(1 << 15), (1 << 15) - 1, 16), set()),
     "INT": (Value("int", -(1 << 31), (1 << 31) - 1, 32), NUMBERS),
     "BIGINT": (Value("int", -(1 << 63), (1 << 63) - 1, 64), _ANY - {"bool"}),
     "INT128": (Value("int", bits=128), set()),

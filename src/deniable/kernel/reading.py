@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeAlias, TypeVar
 
 import sqlglot
@@ -30,6 +30,9 @@ def no_rule(node: Node) -> PlanRefused:
     return PlanRefused(f"No rule covers {type(node).__name__}: {node.sql('duckdb')[:80]}")
 
 
+@lru_cache(
+    maxsize=4
+)  # the steps of a training read the same stored rows; trees stay as they are
 def read_statement(sql: str, dialect: str = "duckdb") -> Node:
     """The tree of a statement. Refuses a text that is not the print of its own tree.
 

@@ -5,7 +5,7 @@ returns one row per group, with keys and sums, or the counts of cells.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, prod
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from sqlglot import exp
 
 from deniable.errors import PlanRefused
-from deniable.kernel.derivation import Derivation
+from deniable.kernel.derivation import Derivation, Tables
 from deniable.kernel.facts import Facts, folded
 from deniable.kernel.polynomials import Caps, Joint, RowSum, joint, movement
 from deniable.kernel.reading import Node, conditions, match, only, read_statement, require
@@ -21,7 +21,7 @@ from deniable.kernel.relations import Relation
 from deniable.kernel.sources import PartRule, group_names, outputs
 from deniable.kernel.values import Names, Value
 from deniable.privacy import ApproximateLoss, GaussianLoss, Loss, PureLoss
-from deniable.query.plan.plan import Block, Choice, Distances, Plan
+from deniable.query.plan.plan import STORED, Block, Choice, Distances, Plan
 
 _ROW, _ONE = Joint(1, 0, 1), RowSum.constant(1)  # what a row adds to a count
 _KEYS = {"number": "int", "moment": "int", "boolean": "bool"}  # others are texts
@@ -61,7 +61,7 @@ class LastSelect(NamedTuple):
         return joint(features)
 
 
-def answer_of(node: Node, statement: Derivation) -> LastSelect:
+def answer_of(node: Node, statement: Derivation, tables: Tables) -> LastSelect:
     """Adds up the rows of each group. HAVING may leave out groups whose keys are not declared.
 
     Proof. Rows belong to known units. One unit adds to the sums of a group what its own rows
@@ -70,7 +70,7 @@ def answer_of(node: Node, statement: Derivation) -> LastSelect:
     """
     if not isinstance(node, exp.Select):
         raise PlanRefused("The statement is not a SELECT.")
-    rows = statement.filtered(only(node, *_LAST), {})
+    rows = statement.filtered(only(node, *_LAST), tables)
     require(rows.owner and rows.known, "The answer is not about rows of known units.")
     keys = group_names(node, rows)
     require(not (rows.numbered and keys & rows.units), "The answer has row numbers for keys.")
@@ -169,7 +169,7 @@ class _Check:
         keys = [(_KEYS.get(key.kind, "text"), key.values) for key in self.plan.keys]
         sizes = tuple(None if own is None else (kind, len(own)) for kind, own in keys)
         statement = Derivation(self.facts, sizes, self.part)
-        answer = answer_of(read_statement(sql), statement)
+        answer = answer_of(read_statement(sql), statement, self._stored(statement))
         rows, shown = answer.rows, answer.sources(self._names())
         own = not self.withheld or answer.sources(self._names(private=True)) <= rows.units
         require(own, "A key is withheld that is not the unit.")
@@ -179,6 +179,22 @@ class _Check:
         if groups is None or each is None:
             raise PlanRefused("A unit may have any number of groups, or of rows in a group.")
         return answer, Caps(groups, each, rows.rows_per_group([]))
+
+    def _stored(self, statement: Derivation) -> Tables:
+        """The stored rows, if the plan has any: what their own statement makes.
+
+        Proof. Their statement is derived by the same rules as if it stood wherever its rows are
+        read: their owner, their limits and the ranges of their columns are those of its rows,
+        it reads only tables that are charged, and of a part only the part. It reads no declared
+        keys, which are not in its text. So its rows depend on its text, the tables and the
+        salt: it makes no difference whether they are computed once, for several plans, or each
+        time.
+        """
+        if not self.plan.stored:
+            return {}
+        require(self.facts.find(STORED) is None, "A table has the name of the stored rows.")
+        alone = replace(statement, keys=())
+        return {STORED: alone.relation(read_statement(self.plan.stored), {})}
 
     def _groups(self, blocks: list[Block]) -> list[Moved]:
         """The groups' statement: its columns are the keys, `units` and the features, in the

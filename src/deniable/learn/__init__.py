@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from deniable.learn.estimators.folds import CrossValidation, Folds, cross_validate
     from deniable.learn.estimators.linear_regression import LinearRegression, Ridge
     from deniable.learn.estimators.logistic_regression import LogisticRegression
+    from deniable.learn.estimators.model_certificates import VerifiedModel, verify
     from deniable.learn.estimators.model_files import load, save
     from deniable.learn.estimators.naive_bayes import NaiveBayes
     from deniable.learn.estimators.robust_slope import RobustSlope
@@ -43,6 +44,7 @@ __all__ = [
     "NaiveBayes",
     "Ridge",
     "RobustSlope",
+    "VerifiedModel",
     "cross_validate",
     "hold_out",
     "load",
@@ -50,6 +52,7 @@ __all__ = [
     "save",
     "to_sklearn",
     "to_sql",
+    "verify",
     "with_features",
 ]
 
@@ -66,12 +69,14 @@ _MODULES = {
     "Ridge": "deniable.learn.estimators.linear_regression",
     "cross_validate": "deniable.learn.estimators.folds",
     "RobustSlope": "deniable.learn.estimators.robust_slope",
+    "VerifiedModel": "deniable.learn.estimators.model_certificates",
     "hold_out": "deniable.learn.measure.holding_out",
     "load": "deniable.learn.estimators.model_files",
     "private_cuts": "deniable.learn.measure.private_cuts",
     "save": "deniable.learn.estimators.model_files",
     "to_sklearn": "deniable.learn.exports.scikit_objects",
     "to_sql": "deniable.learn.exports.sql_expression",
+    "verify": "deniable.learn.estimators.model_certificates",
     "with_features": "deniable.learn.measure.unit_features",
 }
 

@@ -9,11 +9,13 @@ import pytest
 
 import deniable as dp
 from deniable.app.cli.commands.init import write_draft
+from deniable.engines.handover.written_plan import WrittenStatement
 from deniable.engines.spark import writer
 from deniable.engines.spark.engine import Spark
 from deniable.errors import EngineFailed, InvalidPolicy, Unsupported
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
+from deniable.query.plan.plan import STORED
 from deniable.query.planner.planner import plan as plan_of
 from tests.engines.contract import EngineContract, Sampled, within_limits
 from tests.engines.neighbors import Fuzz, NeighborContract
@@ -353,3 +355,20 @@ def test_a_long_number_does_not_end_the_driver(session):
         answer = asked.sql(counted, epsilon=190).to_arrow()
     assert answer["n"].to_pylist() == [2]
     assert answer["m"].to_pylist() == [0]
+
+
+def test_stored_rows_are_kept_by_text_and_values_and_dropped(session):
+    frame = session.createDataFrame([(1,)], "x int")
+    with Spark.open({"data": frame}) as engine:
+
+        def stored(value):
+            text = "SELECT :t0 AS a"
+            engine._store(session, WrittenStatement("stored", STORED, text, {"t0": value}))
+            return session.table(engine._stored_view).collect()[0]["a"]
+
+        assert [stored("A"), stored("A"), stored("B")] == ["A", "A", "B"]
+        view = engine._stored_view
+        engine.forget_stored()
+        assert not session.catalog.tableExists(view)
+        assert stored("A") == "A"
+    assert not session.catalog.tableExists(view)

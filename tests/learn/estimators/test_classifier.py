@@ -1,6 +1,8 @@
 """Classifiers: declared cells and classes, odd values, faults before the charge."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -86,3 +88,28 @@ def test_steps_are_charged_once_and_certified():
         model.loss_.mu_squared
     )
     assert dp.verify(model.releases_[-1].certificate.to_json())
+
+
+NAN = float("nan")
+NUMBERS = [0.05] * 300 + [0.99] * 300 + [NAN] * 600
+FRAMES = {
+    "array": np.array(NUMBERS)[:, None],
+    "narrow array": np.array(NUMBERS, np.float32)[:, None],
+    "lists": [[value] for value in NUMBERS],
+    "Arrow": pa.table({"x0": NUMBERS}),
+    "Arrow in chunks": pa.table({"x0": pa.chunked_array([NUMBERS[:500], NUMBERS[500:]])}),
+    "narrow Arrow": pa.table({"x0": pa.array(NUMBERS, pa.float32())}),
+    "pandas": pd.DataFrame({"x0": NUMBERS}),
+    "pandas with NA": pd.DataFrame({"x0": pd.array(NUMBERS, dtype="Float64")}),
+    "Polars": pl.DataFrame({"x0": NUMBERS}),
+}
+
+
+@pytest.mark.parametrize("trained", FRAMES)
+def test_nan_is_missing_in_training_and_in_predictions(trained):
+    """All rows of class 1 are missing, and the largest numbers are of class 0."""
+    classes = [0] * 600 + [1] * 600
+    model = NaiveBayes(**DECLARED | {"epsilon": 50}).fit(FRAMES[trained], classes)
+    for name, rows in FRAMES.items():
+        assert model.predict(rows)[[0, 400, 1000]].tolist() == [0, 0, 1], name
+    assert model.score(FRAMES[trained], classes, epsilon=10) > 0.98

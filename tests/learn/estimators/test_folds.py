@@ -8,10 +8,10 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 import deniable as dp
 from deniable.errors import BudgetExhausted, InvalidParameter, SplitterWarning
 from deniable.learn import (
+    PCA,
     Folds,
     LogisticRegression,
     NaiveBayes,
-    RobustSlope,
     cross_validate,
 )
 from deniable.learn.measure.holding_out import split_folds
@@ -148,12 +148,12 @@ def test_the_sum_has_a_delta_too():
 
 def test_what_cannot_be_cross_validated_is_refused_at_once():
     ledger = dp.MemoryLedger(epsilon=9)
-    slope = RobustSlope(epsilon=1, bounds=(0, 1), target_bounds=(0, 1), ledger=ledger)
-    with pytest.raises(InvalidParameter, match="RobustSlope has no score"):
-        cross_validate(slope, X[:, :1], Y)
+    axes = PCA(1, epsilon=1, bounds=(0, 1), ledger=ledger)
+    with pytest.raises(InvalidParameter, match="PCA has no score"):
+        cross_validate(axes, X[:, :1], Y)
     data = dp.protect(pa.table({"x": X[:, 0]}), bounds={"x": (0, 1)}, epsilon=5)
-    with pytest.raises(InvalidParameter, match="RobustSlope has no score"):
-        cross_validate(slope, data.table("data"), target="x")
+    with pytest.raises(InvalidParameter, match="PCA has no score"):
+        cross_validate(axes, data.table("data"), target="x")
     with pytest.raises(InvalidParameter, match="no column 'id'"):
         cross_validate(estimator(unit="id"), X, Y)
     assert ledger.remaining.epsilon == 9

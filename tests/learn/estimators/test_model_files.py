@@ -16,19 +16,24 @@ def fitted(name):
     kind = getattr(learn, name)
     if name in ("KMeans", "PCA"):
         return kind(2, epsilon=1, bounds=(0, 3)).fit(ROWS)
+    if name == "RobustSlope":
+        return kind(epsilon=1, bounds=(0, 3), target_bounds=(0, 1)).fit(ROWS[:, :1], CLASSES)
     if name in ("Ridge", "LinearRegression"):
         return kind(epsilon=1, bounds=(0, 3), target_bounds=(0, 1)).fit(ROWS, CLASSES)
     return kind(epsilon=1, bounds=(0, 3), classes=[0, 1]).fit(ROWS, CLASSES)
 
 
-@pytest.mark.parametrize("name", ["NaiveBayes", "Ridge", "LinearRegression", "KMeans", "PCA"])
+@pytest.mark.parametrize(
+    "name", ["NaiveBayes", "Ridge", "LinearRegression", "RobustSlope", "KMeans", "PCA"]
+)
 def test_what_is_loaded_predicts_the_same(name, tmp_path):
     model = fitted(name)
     path = learn.save(model, tmp_path / "model.json")
     read = learn.load(path)
     assert type(read) is type(model)
     ask = "transform" if name == "PCA" else "predict"
-    assert np.array_equal(getattr(read, ask)(ROWS[:4]), getattr(model, ask)(ROWS[:4]))
+    rows = ROWS[:4, : model.n_features_in_]
+    assert np.array_equal(getattr(read, ask)(rows), getattr(model, ask)(rows))
     assert read.price_ == model.price_
     assert read.loss_ == model.loss_
     assert [one.to_dict() for one in read.certificates_] == [
@@ -70,6 +75,23 @@ def test_hostile_files_are_refused(changed, message, tmp_path):
     path.write_text(json.dumps(json.loads(path.read_text()) | changed))
     with pytest.raises((InvalidData, InvalidParameter, ValueError), match=message):
         learn.load(path)
+
+
+def test_a_line_has_its_own_form_and_no_delta(tmp_path):
+    line, ridge = (
+        json.loads(learn.save(fitted(name), tmp_path / "model.json").read_text())
+        for name in ("RobustSlope", "Ridge")
+    )
+    for changed, message in (
+        ({"delta": "1/1000"}, "has no delta"),
+        ({"model": ridge["model"]}, "not one of RobustSlope"),
+        ({"estimator": "Ridge"}, "not one of Ridge"),
+        ({"model": line["model"] | {"terms": line["model"]["terms"][:1]}}, "entries"),
+    ):
+        path = tmp_path / "changed.json"
+        path.write_text(json.dumps(line | changed))
+        with pytest.raises(InvalidData, match=message):
+            learn.load(path)
 
 
 _FITTED = []

@@ -1,5 +1,8 @@
 """The manner of scikit-learn: parameters, clones, and one ledger for all of them."""
 
+from fractions import Fraction
+
+import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
@@ -8,6 +11,9 @@ from sklearn.utils.estimator_checks import check_estimator
 import deniable as dp
 from deniable.errors import InvalidParameter, SplitterWarning
 from deniable.learn import PCA, AdditiveRegressor, KMeans, NaiveBayes, Ridge
+from deniable.learn.estimators.private_estimator import gaussian_loss
+from deniable.ledger import MemoryLedger
+from deniable.ledger.run_requests import RunRequest
 
 X, Y = [[0.0], [1.0]] * 50, [0, 1] * 50
 # The checks of scikit-learn that are not passed, and why.
@@ -105,3 +111,22 @@ def test_units_are_not_declared_for_a_table_of_rows():
     data = dp.protect(pa.table({"x": [0.0], "y": [True]}), bounds={"x": (0, 1)}, epsilon=1)
     with pytest.raises(InvalidParameter, match="data has rows as units"):
         NaiveBayes(epsilon=1, unit="x").explain(data.table("data"), target="y")
+
+
+@pytest.mark.parametrize("delta", ["1/1000000", "1/1000"])
+def test_a_training_costs_its_ledger_no_more_than_its_price(delta):
+    """A ledger rounds up. A session about arrays has the price as its whole budget, so each
+    price must be affordable: 0.3 and 0.7 were charged 1e-15 more."""
+    for tenths in range(1, 41):
+        price = Fraction(tenths, 10), Fraction(delta)
+        loss = gaussian_loss(*price)
+        request = RunRequest.of_loss(loss, tables=("data",), delta=price[1])
+        assert 0.999 * price[0] < request.epsilon <= price[0]
+        ledger = MemoryLedger(epsilon=price[0], delta=price[1])
+        ledger.reserve_run(loss, tables=["data"], delta=price[1])
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.7])
+def test_prices_that_were_refused_are_taken(epsilon):
+    model = Ridge(epsilon=epsilon, delta=1e-6, bounds=(0, 1), target_bounds=(0, 1))
+    assert np.isfinite(model.fit(np.ones((9, 1)), np.ones(9)).coef_).all()

@@ -4,10 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from deniable.errors import InvalidParameter
 from deniable.learn.estimators.linear_regression import Ridge
 from deniable.learn.estimators.robust_slope import RobustSlope
+from deniable.ledger import MemoryLedger
 from deniable.mechanisms import Quantiles
 from deniable.privacy import PureLoss
 
@@ -79,3 +81,22 @@ def test_faults_are_found_before_the_charge(changed, width, message):
     model = RobustSlope(**BOUNDS).set_params(**changed)
     with pytest.raises(InvalidParameter, match=message):
         model.fit(np.ones((5, width)), np.ones(5))
+
+
+def test_its_score_is_charged_and_near_the_exact_one():
+    X, y = rows(0.1)
+    ledger = MemoryLedger(epsilon=9)
+    model = RobustSlope(epsilon=4, ledger=ledger, **BOUNDS).fit(X, y)
+    spent = ledger.remaining.epsilon
+    found = model.score(X, y, epsilon=2)
+    assert spent - ledger.remaining.epsilon == 2
+    assert "charged: epsilon 2" in str(found)
+    left = y - model.predict(X)
+    exact = 1 - (np.clip(left, -30, 30) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    assert abs(found - exact) < 0.05
+    assert str(model.score(X, y)).endswith("(charged: epsilon 0.4)")
+
+
+def test_a_line_that_is_not_fitted_has_no_score():
+    with pytest.raises(NotFittedError, match="not fitted"):
+        RobustSlope(**BOUNDS).score(np.ones((3, 1)), np.ones(3))

@@ -5,7 +5,7 @@ import numpy as np
 from deniable.learn.fit.cell_model import CellModel
 from deniable.learn.fit.feature_cells import FeatureCells
 from deniable.learn.fit.linear_fit import LinearFit
-from deniable.learn.fit.linear_model import LinearModel
+from deniable.learn.fit.linear_model import LinearModel, LineModel
 from deniable.learn.fit.noisy_moments import NoisyMoments
 from deniable.learn.fit.place_models import AxesModel, CentreModel
 from deniable.learn.fit.principal_axes import PrincipalAxes
@@ -53,6 +53,10 @@ def linear_model():
     rows[:, 4] = np.clip(rows[:, 1] - rows[:, 2] / 2, -1, 1)
     fit = LinearFit(NoisyMoments(rows.T @ rows, 2.0), (0.0, 1.0, 1.0, 1.0))
     return LinearModel.of(fit, terms(), ScaledTerm("pay", 20.0, 10.0))
+
+
+def line_model():
+    return LineModel(terms()[:1], ScaledTerm("pay", 20.0, 10.0), np.array([0.25]), 12.5)
 
 
 def centre_model():

@@ -13,6 +13,7 @@ from tests.learn.exports import models
 ALL = {
     **models.cell_models(),
     "linear": models.linear_model(),
+    "line": models.line_model(),
     "centres": models.centre_model(),
     "axes": models.axes_model(),
     "scaled axes": models.axes_model(scaled=True),

@@ -51,7 +51,8 @@ def test_cells_give_the_same_probabilities(name, engine):
 def test_linear_models_and_clusters_give_the_same(engine):
     linear, centres = models.linear_model(), models.centre_model()
     columns = ROWS.to_pydict()
-    assert np.allclose(engine(to_sql(linear)), linear.predict(columns))
+    for line in (linear, models.line_model()):
+        assert np.allclose(engine(to_sql(line)), line.predict(columns))
     assert np.array_equal(engine(to_sql(centres)), centres.nearest(columns))
 
 

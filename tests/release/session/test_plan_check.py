@@ -9,14 +9,16 @@ import pytest
 from sqlglot import exp
 
 from deniable.engines.duckdb.engine import DuckDB
-from deniable.errors import InvalidParameter, InvalidQuery
+from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
+from deniable.errors import InvalidParameter, InvalidQuery, PlanRefused
 from deniable.ledger import MemoryLedger
 from deniable.policy import Policy, Table
 from deniable.privacy import PureLoss
 from deniable.query.plan import canonical
-from deniable.query.plan.plan import Plan
+from deniable.query.plan.plan import STORED, Plan
 from deniable.query.plan.statement_text import StatementText
 from deniable.release.public_session import Session
+from deniable.release.session.plan_check import check_same_text
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 SOURCES = {
@@ -247,3 +249,32 @@ def test_a_step_of_a_run_is_judged_as_well(session):
         pytest.raises(InvalidParameter, match="reads more"),
     ):
         run.release(plan)
+
+
+def counting_stored(session, stored):
+    """A plan that counts stored rows."""
+    plan = session.plan(COUNT, epsilon=1)
+    sql = f'SELECT COUNT(*) AS {plan.features[0]} FROM "(stored rows)"'
+    return replace(plan, engine_sql=sql, stored=stored)
+
+
+def test_stored_rows_need_a_definition_that_does_not_read_them(session):
+    own = 'SELECT 1 AS a FROM "(stored rows)"'
+    for stored in ("", own, 'SELECT 1 AS a FROM "bills"'):
+        refuse(session, counting_stored(session, stored), "reads more than the tables")
+    made = session.release(counting_stored(session, 'SELECT 1 AS a FROM "visits"'))
+    assert made.value == pytest.approx(200, abs=50)
+
+
+def test_what_stands_before_a_step_defines_its_stored_rows(session):
+    stored = 'SELECT 1 AS a FROM "visits"'
+    plan = counting_stored(session, stored)
+    for defined in (stored, 'SELECT 1 AS a FROM "bills"'):
+        before = f'WITH "(stored rows)" AS MATERIALIZED ({defined})'
+        own = WrittenStatement("groups", "", f"{before} {plan.engine_sql}", before=before)
+        written = WrittenPlan(plan, (own, WrittenStatement("stored", STORED, stored)))
+        if defined == stored:
+            check_same_text(written)
+            continue
+        with pytest.raises(PlanRefused, match="store other rows"):
+            check_same_text(written)

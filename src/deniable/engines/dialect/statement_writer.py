@@ -26,7 +26,7 @@ from deniable.engines.dialect.value_writer import write_list
 from deniable.engines.handover.declared_keys import keys_beside
 from deniable.engines.handover.written_plan import WrittenStatement
 from deniable.errors import Unsupported
-from deniable.query.plan.plan import Plan, Statement
+from deniable.query.plan.plan import STORED, Plan, Statement
 from deniable.query.plan.statement_text import tree_of
 
 _SUPPORTED_CLAUSES = {
@@ -56,7 +56,7 @@ def write_statement(
     """A statement of a plan in another engine's dialect. Declared keys that are beside the
     plan's statement are beside this one, too."""
     state = StatementState(salt, utf8, keys_beside(plan.keys), prefix)
-    writer = StatementWriter(dialect, tables, state)
+    writer = StatementWriter(dialect, tables, state, stored=plan.stored)
     written = writer.write(statement.sql)
     return WrittenStatement(
         statement.kind, statement.name, written.sql, writer.parameters, written.columns
@@ -74,8 +74,10 @@ class StatementWriter:
         dialect: Dialect,
         tables: Mapping[str, WrittenRelation],
         state: StatementState | None = None,
+        stored: str = "",
     ) -> None:
-        self._dialect = dialect
+        """`stored` defines the stored rows: a sub-query, unless they are among the tables."""
+        self._dialect, self._stored = dialect, stored
         self._tables = {name.lower(): relation for name, relation in tables.items()}
         self._state = state or StatementState(salt=0, utf8=True)
 
@@ -195,6 +197,9 @@ class StatementWriter:
         return sql
 
     def _write_source(self, node: exp.Expr, scope: ColumnKinds) -> str:
+        held = isinstance(node, exp.Table) and node.name.lower() in self._tables
+        if isinstance(node, exp.Table) and node.name == STORED and self._stored and not held:
+            node = tree_of(self._stored).subquery("stored")
         if isinstance(node, exp.Subquery):
             relation = self._write_query(node.this, scope.defined)
             sql, alias = self._write_inner(relation.sql, self._end_of(node.this)), node.alias

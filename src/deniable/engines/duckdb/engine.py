@@ -22,6 +22,7 @@ from deniable.engines.duckdb.csv_header import read_header
 from deniable.engines.duckdb.parquet_files import add_parquet_files, unreadable_source
 from deniable.engines.duckdb.source_files import SourceFiles, find_files
 from deniable.engines.duckdb.spill import Spill
+from deniable.engines.duckdb.stored_rows import StoredRows
 from deniable.engines.handover.declared_keys import keys_beside
 from deniable.engines.handover.exact_groups import CellCounts, ExactGroups
 from deniable.engines.handover.long_texts import LONGEST_TEXT
@@ -92,6 +93,7 @@ class DuckDB(PlanRunner):
         self._memory = memory
         self._spill = Spill()
         self._copies: dict[str, pa.Table] = {}
+        self._stored = StoredRows()
         self._connection: duckdb.DuckDBPyConnection | None = None
         try:
             self._copy_csv_files(malformed or {})
@@ -175,7 +177,7 @@ class DuckDB(PlanRunner):
 
     def _recover(self) -> None:
         """Closes a database that may be unusable, and deletes what it has spilled."""
-        broken, self._connection = self._connection, None
+        broken, self._connection, self._stored = self._connection, None, StoredRows()
         with contextlib.suppress(Exception):
             if broken is not None:
                 broken.close()
@@ -195,11 +197,23 @@ class DuckDB(PlanRunner):
         try:
             for name, values in beside.items():
                 connection.register(name, pa.table({"key": values}))
+            if written.stored is not None:
+                with self._spill.private():
+                    self._stored.keep(connection, written.stored, self._given)
             yield from super()._read_groups(written)
         finally:
             with contextlib.suppress(duckdb.Error):  # closed after a failure
                 for name in beside:
                     connection.unregister(name)
+
+    def forget_stored(self) -> None:
+        """Drops the rows that a plan has stored."""
+        with self._lock, contextlib.suppress(Exception):  # it may be broken
+            self._stored.drop(self._connection)
+
+    def _given(self, parsed: Any) -> dict[str, int]:
+        """The salt, if a statement has that parameter."""
+        return {"salt": self._salt} if "salt" in parsed.named_parameters else {}
 
     def _count_cells(self, plan: Plan, statement: WrittenStatement) -> CellCounts:
         if not statement.cells:
@@ -207,12 +221,13 @@ class DuckDB(PlanRunner):
         return cell_counting.count_cells(self._run_statement(statement), statement.cells)
 
     def _run_statement(self, statement: WrittenStatement) -> "Iterator[pa.RecordBatch]":
-        """Runs one statement, with the salt if it has that parameter."""
+        """Runs one statement."""
         connection = self._connect()
         (parsed,) = connection.extract_statements(statement.sql)
-        salt = {"salt": self._salt} if "salt" in parsed.named_parameters else {}
         with self._spill.private():
-            reader: Any = connection.sql(parsed, params=salt).to_arrow_reader(_BATCH)
+            reader: Any = connection.sql(parsed, params=self._given(parsed)).to_arrow_reader(
+                _BATCH
+            )
             try:
                 yield _first_batch(reader)
                 yield from reader

@@ -11,7 +11,7 @@ from deniable.query.plan.plan import Plan
 class WrittenStatement:
     """One statement in the text that the engine runs, with its parameters."""
 
-    kind: str  # "groups", "cells" or "joint"
+    kind: str  # "groups", "cells", "joint" or "stored"
     name: str  # the name of cells in the engine's result
     sql: str = field(repr=False)  # may hold the salt, as the parameters may
     parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -28,3 +28,9 @@ class WrittenPlan:
 
     plan: Plan
     statements: tuple[WrittenStatement, ...]
+
+    @property
+    def stored(self) -> WrittenStatement | None:
+        """The statement of the stored rows, if there is one."""
+        found = [one for one in self.statements if one.kind == "stored"]
+        return found[0] if found else None

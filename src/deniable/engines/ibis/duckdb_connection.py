@@ -23,7 +23,7 @@ from deniable.engines.handover.written_plan import WrittenStatement
 from deniable.engines.ibis import connection
 from deniable.engines.ibis.connection import IbisConnection, interrupt_after
 from deniable.errors import InvalidPolicy
-from deniable.query.plan.plan import Plan, Statement
+from deniable.query.plan.plan import STORED, Plan, Statement
 from deniable.query.plan.quoting import quote_name
 
 _SETTINGS = {
@@ -100,6 +100,8 @@ class DuckDBThroughIbis(IbisConnection):
         keys = keys_beside(plan.keys)
         values = {bare_name(name): listed.to_pylist() for name, listed in keys.items()}
         sources = self._with_sources(keys)
+        if plan.stored and statement.kind != "stored":
+            sources += f", {quote_name(STORED)} AS MATERIALIZED ({plan.stored})"
         sql = sources + _after_with(statement.sql)
         parameters = {"salt": salt, **values}
         return WrittenStatement(statement.kind, statement.name, sql, parameters, before=sources)

@@ -13,7 +13,8 @@ import logging
 import re
 import secrets
 from collections.abc import Iterator, Mapping
-from typing import Any
+from functools import partial
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
@@ -31,7 +32,7 @@ from deniable.engines.spark.stream import stream_batches
 from deniable.engines.spark.writer import SPARK, key_view
 from deniable.errors import InvalidPolicy
 from deniable.policy.source_addresses import read_address
-from deniable.query.plan.plan import Plan, Statement
+from deniable.query.plan.plan import STORED, Plan, Statement
 from deniable.query.plan.quoting import quote_with_backticks as quote_name
 
 _UTC = "TIMESTAMPADD(MICROSECOND, UNIX_MICROS({0}), TIMESTAMP_NTZ'1970-01-01 00:00:00')"
@@ -64,6 +65,7 @@ class Spark(PlanRunner):
         self._prefix = f"deniable_{secrets.token_hex(6)}"
         self._session: Any = None
         self._ours = False
+        self._stored: tuple[tuple[str, str], Any] | None = None  # text, values, and the frame
         self._types: dict[str, dict[str, str]] = {}
         self._collated: dict[str, set[str]] = {}
         self._relations: dict[str, WrittenRelation] = {}
@@ -86,6 +88,7 @@ class Spark(PlanRunner):
 
     def close(self) -> None:
         """Drops the views; stops the session if it was started here."""
+        self.forget_stored()
         with self._lock:
             session, self._session = self._session, None
             if session is None:
@@ -109,9 +112,17 @@ class Spark(PlanRunner):
         return written
 
     def _write_statement(self, plan: Plan, statement: Statement) -> WrittenStatement:
-        return write_statement(
-            SPARK, self._relations, plan, statement, self._salt, prefix=self._prefix
-        )
+        write = partial(write_statement, SPARK, salt=self._salt, prefix=self._prefix)
+        tables = self._relations
+        if plan.stored and statement.kind != "stored":
+            made = write(tables, plan, Statement("stored", STORED, plan.stored)).columns
+            kinds = cast("Mapping[str, Kind]", made)
+            tables = {**tables, STORED: WrittenRelation(self._stored_view, kinds)}
+        return write(tables, plan, statement)
+
+    @property
+    def _stored_view(self) -> str:
+        return f"{self._prefix}_stored_rows"
 
     def _read_groups(self, written: WrittenPlan) -> Iterator[ExactGroups]:
         """The groups, while the plan's keys are views that its statements can read."""
@@ -120,11 +131,34 @@ class Spark(PlanRunner):
         try:
             for view, values in views.items():
                 add_view(session, view, pa.table({"key": values}))
+            if written.stored is not None:
+                self._store(session, written.stored)
             yield from super()._read_groups(written)
         finally:
             with contextlib.suppress(Exception):  # the session may be broken
                 for view in views:
                     session.catalog.dropTempView(view)
+
+    def _store(self, session: Any, statement: WrittenStatement) -> None:
+        """Lets the executors keep rows, unless they keep those of the same text."""
+        definition = statement.sql, repr(sorted(statement.parameters.items()))
+        if self._stored is not None and self._stored[0] == definition:
+            return
+        self._drop_stored()
+        frame = session.sql(statement.sql, args=dict(statement.parameters)).persist()
+        frame.createOrReplaceTempView(self._stored_view)
+        self._stored = definition, frame
+
+    def forget_stored(self) -> None:
+        """Lets the executors drop the rows that a plan has stored."""
+        with self._lock, contextlib.suppress(Exception):  # the session may be broken
+            self._drop_stored()
+
+    def _drop_stored(self) -> None:
+        kept, self._stored = self._stored, None
+        if kept is not None and self._session is not None:
+            self._session.catalog.dropTempView(self._stored_view)
+            kept[1].unpersist()
 
     def _run_statement(self, statement: WrittenStatement) -> "Iterator[pa.RecordBatch]":
         session = self._connect()
@@ -137,7 +171,7 @@ class Spark(PlanRunner):
         try:
             session.range(1).count()
         except Exception:  # the session is broken, for whatever reason
-            self._session = None
+            self._session = self._stored = None
             if self._ours:
                 stop_session(session)
 

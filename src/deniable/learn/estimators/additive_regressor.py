@@ -7,12 +7,7 @@ import numpy as np
 from deniable.errors import InvalidParameter
 from deniable.learn.estimators.additive_model import COUNTS, boost
 from deniable.learn.estimators.classifier import CellEstimator
-from deniable.learn.estimators.scoring import (
-    ChargedScore,
-    cost_of,
-    explained_variance,
-    read_price,
-)
+from deniable.learn.estimators.scoring import ChargedScore, read_price, score_numbers
 from deniable.learn.fit.cell_model import CellModel, Floats
 from deniable.learn.fit.feature_cells import offsets_of
 from deniable.learn.fit.number_scores import first_numbers
@@ -86,12 +81,7 @@ class AdditiveRegressor(CellEstimator):
         are clipped to half of the target's range."""
         self.columns_needed()
         price = read_price(epsilon, self.epsilon)
-        data = self.open(X, y, target, price=price)
-        try:
-            value, margin = explained_variance(self.model_, data, price)
-        finally:
-            data.close()
-        return ChargedScore(value, f"{value:.3f} ± {margin:.3f}", cost_of(price))
+        return score_numbers(self.model_, self.open(X, y, target, price=price), price)
 
     def predict(self, X: Any) -> Floats:
         """The expected number of each row."""

@@ -8,12 +8,7 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import rational
 from deniable.learn.estimators.moment_estimator import MomentEstimator
-from deniable.learn.estimators.scoring import (
-    ChargedScore,
-    cost_of,
-    explained_variance,
-    read_price,
-)
+from deniable.learn.estimators.scoring import ChargedScore, read_price, score_numbers
 from deniable.learn.fit.linear_fit import LinearFit, default_penalty
 from deniable.learn.fit.linear_model import LinearModel
 from deniable.learn.measure.column_roles import grid_role
@@ -73,11 +68,7 @@ class _LinearEstimator(MomentEstimator):
         self.columns_needed()
         price = read_price(epsilon, self.epsilon)
         data = self.open(X, y, target, price=price)
-        try:
-            value, margin = explained_variance(self.model_.as_cells(), data, price)
-        finally:
-            data.close()
-        return ChargedScore(value, f"{value:.3f} ± {margin:.3f}", cost_of(price))
+        return score_numbers(self.model_.as_cells(), data, price)
 
     def intervals(
         self, confidence: float = 0.95, *, together: bool = False

@@ -16,7 +16,7 @@ from deniable.learn.estimators.classifier import not_fitted
 from deniable.learn.estimators.private_estimator import PrivateEstimator, gaussian_loss
 from deniable.learn.exports.model_document import Fields, read_model, write_model
 from deniable.learn.fit.cell_model import CellModel
-from deniable.learn.fit.linear_model import LinearModel
+from deniable.learn.fit.linear_model import LinearModel, LineModel
 from deniable.learn.fit.place_models import AxesModel, CentreModel
 from deniable.privacy import PureLoss
 from deniable.release.certificate.certificate import Certificate
@@ -32,6 +32,7 @@ _PLACES: dict[str, tuple[str, type]] = {
     "NaiveBayes": (f"{_ROOM}.naive_bayes", CellModel),
     "PCA": (f"{_ROOM}.components", AxesModel),
     "Ridge": (f"{_ROOM}.linear_regression", LinearModel),
+    "RobustSlope": (f"{_ROOM}.robust_slope", LineModel),
 }
 
 
@@ -99,7 +100,7 @@ def from_document(document: Any) -> PrivateEstimator:
         raise InvalidData(f"The estimator must be one of {', '.join(_PLACES)}.")
     place, kind = _PLACES[name]
     model = read_model(fields["model"])
-    if not isinstance(model, kind):
+    if type(model) is not kind:
         raise InvalidData(f"The model in the file is not one of {name}.")
     if isinstance(model, CellModel) and (name == "AdditiveRegressor") != (
         model.link == "identity"
@@ -117,9 +118,13 @@ def from_document(document: Any) -> PrivateEstimator:
     signed = fields["certificates"]
     if not isinstance(signed, list):
         raise InvalidData("`certificates` must be a list.")
-    estimator: PrivateEstimator = getattr(import_module(place), name)(
-        epsilon=price[0], delta=price[1], neighbors=neighbors
-    )
+    kind_of = getattr(import_module(place), name)
+    given: dict[str, Any] = {"epsilon": price[0], "neighbors": neighbors}
+    if "delta" in kind_of._parameters():
+        given["delta"] = price[1]
+    elif price[1]:
+        raise InvalidData(f"{name} has no delta, and the model file has one.")
+    estimator: PrivateEstimator = kind_of(**given)
     estimator.price_, estimator.neighbors_ = price, neighbors
     estimator.loss_ = gaussian_loss(*price) if price[1] else PureLoss(price[0])
     estimator.signed_ = tuple(Certificate.from_dict(one) for one in signed)

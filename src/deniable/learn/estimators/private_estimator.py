@@ -16,6 +16,7 @@ from deniable.learn.measure.training import Progress, Training, TrainingRun
 from deniable.learn.measure.training_data import TrainingData, from_arrays, protected
 from deniable.ledger.accounts import PartPath
 from deniable.ledger.ledger import Ledger
+from deniable.ledger.run_requests import RunRequest
 from deniable.privacy import GaussianLoss, Loss, PureLoss
 from deniable.query.planner.explain import Branch
 from deniable.release.asking.builder_steps import BuiltQuestion
@@ -25,14 +26,15 @@ _ROWS = 10_000  # that are expected, if nothing is declared
 
 
 def gaussian_loss(epsilon: Fraction, delta: Fraction) -> GaussianLoss:
-    """The Gaussian loss whose price, rounded up as a ledger does, is at most (epsilon, delta).
+    """The Gaussian loss for which a ledger charges a run at most (epsilon, delta). A ledger
+    rounds up, so that a loss which is worth epsilon may be charged a little more.
 
     >>> float(gaussian_loss(Fraction(1), Fraction(1, 10**6)).epsilon(1e-6)) <= 1
     True
     """
     loss = GaussianLoss.calibrated(epsilon=epsilon, delta=delta)
     shrink = Fraction(1, 1 << 50)
-    while Fraction(loss.epsilon(delta)) > epsilon:
+    while RunRequest.of_loss(loss, tables=("*",), delta=delta).epsilon > epsilon:
         loss = GaussianLoss(mu_squared=loss.mu_squared * (1 - shrink))
         shrink *= 2
     return loss

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import decimal_text, positive, rational
 from deniable.learn.estimators.moment_estimator import MomentEstimator
-from deniable.learn.fit.scaled_terms import ScaledTerm
+from deniable.learn.estimators.scoring import ChargedScore, read_price, score_numbers
+from deniable.learn.fit.linear_model import LineModel
 from deniable.learn.measure.column_roles import GridRole, grid_role
 from deniable.learn.measure.moment_step import code_terms
 from deniable.learn.measure.training import Training, TrainingRun
@@ -54,6 +55,7 @@ class RobustSlope(MomentEstimator):
 
     _delta: ClassVar[Fraction] = Fraction(0)
     _estimator_type = "regressor"
+    model_: LineModel
 
     def __init__(
         self,
@@ -139,7 +141,7 @@ class RobustSlope(MomentEstimator):
             middle_y = _short(slope * middle_x + intercept)
         run.tell(1.0)
         terms = [own.term for own in code_terms(run.training.roles)]
-        self._adopt_line(terms, float(slope), float(intercept))
+        self.adopt(LineModel((terms[0],), terms[1], np.array([float(slope)]), float(intercept)))
 
     def _median(self, run: TrainingRun, expression: str, epsilon: Fraction) -> Fraction:
         """A private median, which is written with few digits."""
@@ -151,18 +153,28 @@ class RobustSlope(MomentEstimator):
         run.releases.append(release)
         return _short(rational(release.to_arrow().to_pylist()[0]["middle"] or 0.0))
 
-    def _adopt_line(self, terms: list[ScaledTerm], slope: float, intercept: float) -> None:
-        self.terms_, target = (terms[0],), terms[1]
-        self.coef_, self.intercept_ = np.array([slope]), intercept
-        self._ends = target.middle - target.half, target.middle + target.half
-        self.n_features_in_ = 1
+    def adopt(self, model: LineModel) -> None:
+        """Sets what was learnt."""
+        self.model_, self.terms_ = model, model.terms
+        self.coef_, self.intercept_ = model.coefficients, model.intercept
+        self.n_features_in_ = len(model.terms)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The predicted number of each row, within the target's bounds."""
-        columns = self.columns_of(X)
-        (term,) = self.terms_
-        numbers = term.read(columns[term.column]) * term.half + term.middle
-        return np.asarray(np.clip(numbers * self.coef_[0] + self.intercept_, *self._ends))
+        return self.model_.predict(self.columns_of(X))
+
+    def score(
+        self, X: Any, y: Any = None, *, target: str | None = None, epsilon: Any = None
+    ) -> ChargedScore:
+        """R squared. It is charged: `epsilon`, or a tenth of the model's, and says so.
+
+        The feature is cut into 32 intervals for it, and errors are clipped to half of the
+        target's range. Wild rows count in it as all others do.
+        """
+        self.columns_needed()
+        price = read_price(epsilon, self.epsilon)
+        data = self.open(X, y, target, price=price)
+        return score_numbers(self.model_.as_cells(), data, price)
 
 
 def _largest(role: GridRole) -> Fraction:

@@ -120,6 +120,15 @@ def explained_variance(
     return float(1 - errors / spread), 4 * sums.deviation / spread
 
 
+def score_numbers(model: CellModel, data: TrainingData, price: Fraction) -> ChargedScore:
+    """The charged R squared of a model, in words too. Ends a session of its own."""
+    try:
+        value, margin = explained_variance(model, data, price)
+    finally:
+        data.close()
+    return ChargedScore(value, f"{value:.3f} ± {margin:.3f}", cost_of(price))
+
+
 def _release(training: Training, program: Any, about: str, epsilon: Fraction) -> NoisySums:
     with training.reserve(PureLoss(epsilon), delta=Fraction(0)) as run:
         return run.step(program, about, epsilon=epsilon)

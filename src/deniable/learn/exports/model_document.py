@@ -14,13 +14,13 @@ from deniable.errors import InvalidData
 from deniable.learn.fit.cell_model import CellModel, Link
 from deniable.learn.fit.feature_cells import FeatureCells
 from deniable.learn.fit.linear_fit import LinearFit
-from deniable.learn.fit.linear_model import LinearModel
+from deniable.learn.fit.linear_model import LinearModel, LineModel
 from deniable.learn.fit.noisy_moments import NoisyMoments
 from deniable.learn.fit.place_models import AxesModel, CentreModel
 from deniable.learn.fit.principal_axes import PrincipalAxes
 from deniable.learn.fit.scaled_terms import ScaledTerm
 
-Model: TypeAlias = CellModel | LinearModel | CentreModel | AxesModel
+Model: TypeAlias = CellModel | LineModel | CentreModel | AxesModel
 Fields: TypeAlias = Mapping[str, Any]
 
 _MOST_CELLS, _MOST_TERMS, _LONGEST = 10_000, 1_000, 10_000
@@ -45,16 +45,8 @@ def write_model(model: object) -> dict[str, Any]:
             "intercept": model.intercept.tolist(),
             "features": features,
         }
-    if isinstance(model, LinearModel):
-        fit = model.fit
-        return {
-            "kind": "linear",
-            "terms": [_write_term(term) for term in (*model.terms, model.target)],
-            "moments": fit.moments.matrix.tolist(),
-            "deviation": fit.moments.deviation,
-            "penalties": list(fit.penalties),
-            "least": fit.least,
-        }
+    if isinstance(model, LineModel):
+        return _write_line(model)
     if isinstance(model, CentreModel):
         terms = [_write_term(term) for term in model.terms]
         return {"kind": "centres", "terms": terms, "centres": model.centres.tolist()}
@@ -81,12 +73,33 @@ def read_model(document: Any) -> Model:
     readers: dict[str, Callable[[Fields], Model]] = {
         "cells": _read_cell_model,
         "linear": _read_linear_model,
+        "line": _read_line,
         "centres": _read_centres,
         "axes": _read_axes,
     }
     if not isinstance(kind, str) or kind not in readers:
         raise InvalidData(f"The model's kind must be one of {', '.join(readers)}.")
     return readers[kind](fields)
+
+
+def _write_line(model: LineModel) -> dict[str, Any]:
+    terms = [_write_term(term) for term in (*model.terms, model.target)]
+    if not isinstance(model, LinearModel):
+        own = model.coefficients.tolist()
+        return {
+            "kind": "line",
+            "terms": terms,
+            "coefficients": own,
+            "intercept": model.intercept,
+        }
+    return {
+        "kind": "linear",
+        "terms": terms,
+        "moments": model.fit.moments.matrix.tolist(),
+        "deviation": model.fit.moments.deviation,
+        "penalties": list(model.fit.penalties),
+        "least": model.fit.least,
+    }
 
 
 def _write_cells(cells: FeatureCells) -> dict[str, Any]:
@@ -187,6 +200,15 @@ def _read_linear_model(fields: Fields) -> LinearModel:
         raise InvalidData("The moments and penalties of the model do not fit its terms.")
     fit = LinearFit(NoisyMoments(moments, deviation), tuple(penalties.tolist()), least)
     return LinearModel.of(fit, terms[:-1], terms[-1])
+
+
+def _read_line(fields: Fields) -> LineModel:
+    _only(fields, "kind", "terms", "coefficients", "intercept")
+    terms = _read_terms(fields["terms"])
+    own = numbers(fields["coefficients"], "coefficients", 1, size=len(terms) - 1)
+    if len(terms) < 2:
+        raise InvalidData("A line needs a term, and the target.")
+    return LineModel(terms[:-1], terms[-1], own, number(fields["intercept"], "intercept"))
 
 
 def _read_centres(fields: Fields) -> CentreModel:

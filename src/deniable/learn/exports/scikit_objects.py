@@ -14,7 +14,7 @@ import numpy as np
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.learn.fit.cell_model import CellModel
 from deniable.learn.fit.feature_cells import FeatureCells
-from deniable.learn.fit.linear_model import LinearModel
+from deniable.learn.fit.linear_model import LineModel
 from deniable.learn.fit.place_models import AxesModel, CentreModel
 from deniable.learn.fit.scaled_terms import ScaledTerm
 
@@ -37,7 +37,7 @@ def to_sklearn(model: object) -> Any:
     model = getattr(model, "model_", model)
     if isinstance(model, CellModel):
         return _cell_pipeline(model)
-    if isinstance(model, LinearModel):
+    if isinstance(model, LineModel):
         return _linear_pipeline(model)
     if isinstance(model, CentreModel):
         return _centre_pipeline(model)
@@ -152,15 +152,17 @@ def _scaler(terms: Sequence[ScaledTerm]) -> Any:
     return ColumnTransformer(steps, sparse_threshold=0).fit(rows)
 
 
-def _linear_pipeline(model: LinearModel) -> Any:
+def _linear_pipeline(model: LineModel) -> Any:
     from sklearn.linear_model import LinearRegression
     from sklearn.pipeline import Pipeline
 
     width = len(model.terms)
     made = LinearRegression().fit(np.zeros((2, width)), np.arange(2))
-    scaled = model.fit.coefficients
-    made.coef_ = scaled[1:] * model.target.half
-    made.intercept_ = float(model.target.middle + model.target.half * scaled[0])
+    middles, halves = (
+        np.array([getattr(term, end) for term in model.terms]) for end in ("middle", "half")
+    )
+    made.coef_ = model.coefficients * halves
+    made.intercept_ = model.intercept + float(model.coefficients @ middles)
     return Pipeline([("terms", _scaler(model.terms)), ("model", made)])
 
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from deniable.errors import InvalidParameter
 from deniable.learn.fit.cell_model import CellModel
 from deniable.learn.fit.feature_cells import FeatureCells, Label
-from deniable.learn.fit.linear_model import LinearModel
+from deniable.learn.fit.linear_model import LineModel
 from deniable.learn.fit.place_models import CentreModel
 from deniable.learn.fit.scaled_terms import ScaledTerm
 
-Model = CellModel | LinearModel | CentreModel
+Model = CellModel | LineModel | CentreModel
 
 
 def to_sql(model: object, label: Label = None) -> str:
@@ -31,7 +31,7 @@ def to_sql(model: object, label: Label = None) -> str:
     model = getattr(model, "model_", model)
     if isinstance(model, CellModel):
         return _cells_sql(model, label)
-    if isinstance(model, LinearModel):
+    if isinstance(model, LineModel):
         return _linear_sql(model)
     if isinstance(model, CentreModel):
         return _centres_sql(model)
@@ -122,7 +122,7 @@ def _plain(value: float) -> int | float:
     return int(value) if float(value).is_integer() else value
 
 
-def _linear_sql(model: LinearModel) -> str:
+def _linear_sql(model: LineModel) -> str:
     parts = [repr(model.intercept)]
     for term, own in zip(model.terms, model.coefficients.tolist(), strict=True):
         parts.append(f"{own!r} * {_term_sql(term)}")

@@ -16,7 +16,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class LinearModel:
+class LineModel:
     """The prediction is `intercept` plus each coefficient times its term's own number.
 
     Coefficients are in the units of the columns: what one more year changes. A number outside
@@ -27,18 +27,6 @@ class LinearModel:
     target: ScaledTerm
     coefficients: Vector
     intercept: float
-    fit: LinearFit  # on scaled terms; its first coefficient is the intercept
-
-    @classmethod
-    def of(
-        cls, fit: LinearFit, terms: Sequence[ScaledTerm], target: ScaledTerm
-    ) -> "LinearModel":
-        """From a fit whose first coefficient is the intercept."""
-        scaled = fit.coefficients[1:]
-        own = scaled * target.half / np.array([term.half for term in terms])
-        middles = np.array([term.middle for term in terms])
-        intercept = target.middle + target.half * fit.coefficients[0] - float(own @ middles)
-        return cls(tuple(terms), target, own, float(intercept), fit)
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -77,6 +65,24 @@ class LinearModel:
             tables.append(table[:, None])
         start = np.array([self.intercept])
         return CellModel(tuple(features), tuple(tables), start, "identity")
+
+
+@dataclass(frozen=True, slots=True)
+class LinearModel(LineModel):
+    """A model from noisy moments, whose coefficients have intervals."""
+
+    fit: LinearFit  # on scaled terms; its first coefficient is the intercept
+
+    @classmethod
+    def of(
+        cls, fit: LinearFit, terms: Sequence[ScaledTerm], target: ScaledTerm
+    ) -> "LinearModel":
+        """From a fit whose first coefficient is the intercept."""
+        scaled = fit.coefficients[1:]
+        own = scaled * target.half / np.array([term.half for term in terms])
+        middles = np.array([term.middle for term in terms])
+        intercept = target.middle + target.half * fit.coefficients[0] - float(own @ middles)
+        return cls(tuple(terms), target, own, float(intercept), fit)
 
     def intervals(
         self, confidence: float = 0.95, *, together: bool = False

@@ -5,7 +5,8 @@ predicted margins and the post-processing. The cost preview, the refusal and the
 are all derived from this one object, and nothing in it depends on a row.
 
 An engine runs each of a plan's `statements` and returns only integers and keys. Each is a tree
-and its text in DuckDB's dialect (`StatementText`). There are two kinds of statement.
+and its text in DuckDB's dialect (`StatementText`). There are these kinds
+of statement.
 
 - `groups` (at most one, and it comes first): one row per group, with the key columns k0, k1,
   ..., the number of units (`units`, if keys are private) and one integer for each feature, in
@@ -14,6 +15,9 @@ and its text in DuckDB's dialect (`StatementText`). There are two kinds of state
   that group fall into that cell, with n > 0. Each (keys, cell) occurs at most once, in any
   order. A group or cell without rows does not occur. An engine may count them in another way
   than by the statement's GROUP BY.
+- `stored` (at most one, and it comes last): the rows of the relation `(stored rows)`, which the
+  others may read. It returns nothing. An engine may keep these rows for later plans with the
+  same text, or compute them wherever they are read.
 
 The placeholder `$salt` in a statement is a secret integer of the engine, the same in all
 statements. It decides which rows or groups of a unit are kept.
@@ -46,6 +50,7 @@ from deniable.public_methods import implementation
 from deniable.query.plan.contribution import Contribution
 
 KeyValue: TypeAlias = str | int | float | bool
+STORED = "(stored rows)"  # the name of that relation; no table of a policy has such a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +250,10 @@ class Distances:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement that the engine runs: `groups`, `cells` under a name, or `joint` cells."""
+    """One statement that the engine runs: `groups`, `cells` under a name, `joint` cells, or
+    what rows are `stored`."""
 
-    kind: str  # "groups", "cells" or "joint"
+    kind: str  # "groups", "cells", "joint" or "stored"
     name: str  # the name of cells in the engine's result
     sql: str
 
@@ -298,6 +304,7 @@ class Plan:
     public: tuple[str, ...] = ()  # public tables that it reads
     distances: Distances | None = None
     max_rows_per_unit: int | None = None  # in all groups together; None: see the two limits
+    stored: str = ""  # the statement of the relation `(stored rows)`; empty without one
 
     def _repr_html_(self) -> str:
         return str(implementation("Plan.explain")(self)._repr_html_())
@@ -310,7 +317,8 @@ class Plan:
         drawn = [Statement("cells", choice.name, choice.sql) for choice in self.choices]
         joint = () if self.distances is None else (self.distances.sql,)
         far = [Statement("joint", "cells of all columns", sql) for sql in joint]
-        return (*groups, *own, *drawn, *far)
+        stored = [Statement("stored", STORED, self.stored)] if self.stored else []
+        return (*groups, *own, *drawn, *far, *stored)
 
     @property
     def tables(self) -> tuple[str, ...]:

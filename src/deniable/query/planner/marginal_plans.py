@@ -46,6 +46,7 @@ class CellColumn:
 
     key: GroupKey
     expression: Expression
+    total: bool = False  # whether it gives every row one of the cells
 
 
 class MarginalPlanner:

@@ -9,6 +9,7 @@ root of 2 times that if no two rows' vectors can point against each other, and b
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations_with_replacement
 
 from deniable.exact.rationals import positive, rational
@@ -17,6 +18,7 @@ from deniable.policy import Policy, Table
 from deniable.query.language.syntax_tree import Relation
 from deniable.query.plan.contribution import Contribution
 from deniable.query.plan.plan import Block, Feature, GroupKey, KeyColumn, Output, Plan
+from deniable.query.plan.statement_text import StatementText
 from deniable.query.planner.marginal_plans import CellColumn, MarginalPlanner
 from deniable.query.statements.row_integers import Range, Ref, RowInteger, Times
 from deniable.query.statements.statistics import root_up
@@ -39,7 +41,13 @@ class StepPlanner(MarginalPlanner):
         """The rows are those of the table, or of a relation `source` that has them once."""
         most = None if source is None else table.max_rows_per_unit_per_group
         super().__init__(policy, table, columns, partial=True, source=source, most_rows=most)
-        self._writer = StepStatement(self._statement)
+        parts = zip(self._statement.groupings, columns, strict=True)
+        total = tuple(replace(part, total=column.total) for part, column in parts)
+        self._writer = StepStatement(replace(self._statement, groupings=total))
+
+    @cached_property
+    def _stored(self) -> StatementText:
+        return self._writer.write_stored()
 
     def contribution(self, program: StepProgram) -> Contribution:
         """What one row adds at each of its places."""
@@ -91,11 +99,8 @@ class StepPlanner(MarginalPlanner):
         rows, places = self.max_rows_per_unit, max(1, len(program.places))
         names = tuple(sum_name(i) for i in range(len(program.values)))
         margin = float(mechanism.margin(confidence))
-        keys: tuple[GroupKey, ...] = ()
-        shown: list[Output] = []
-        if program.places:
-            keys = (GroupKey("place", "number", tuple(range(program.size)), Fraction(1)),)
-            shown = [Output("place", "place", KeyColumn(0), None, None, False, None, False)]
+        key = GroupKey("place", "number", tuple(range(program.size)), Fraction(1))
+        shown = [Output("place", "place", KeyColumn(0), None, None, False, None, False)]
         sums = [
             Output(name, f"SUM({name})", Feature(name, 0), None, None, False, margin, False)
             for name in names
@@ -104,12 +109,13 @@ class StepPlanner(MarginalPlanner):
             self._empty(confidence),
             max_groups_per_unit=min(rows * places, program.size),
             max_rows_per_unit=rows * places,
-            keys=keys,
+            keys=(key,) if program.places else (),
             blocks=(Block(names, about, mechanism, reach=self.contribution(program)),),
-            outputs=(*shown, *sums),
+            outputs=(*(shown if program.places else ()), *sums),
             epsilon=price,
             delta=spare,
             engine_sql=self._writer.write(program),
+            stored=self._stored,
         )
 
 

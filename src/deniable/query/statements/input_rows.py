@@ -53,6 +53,7 @@ class Grouping:
     key: GroupKey
     expression: Expression
     in_plan: bool = True  # whether it is one of the plan's keys, which engines can read
+    total: bool = False  # whether every row has a declared value, so that none is looked up
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +179,7 @@ class InputRows:
             self._in(exp.column(f"k{i}"), i, grouping)
             for i, grouping in enumerate(self.groupings)
             if grouping.key.values is not None
-            and not self.other
+            and not (self.other or grouping.total)
             and not self._is_late(grouping)
         ]
 

@@ -29,7 +29,7 @@ from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Table
 from deniable.query.language.parse import check_encodable
 from deniable.query.language.syntax_tree import Literal
-from deniable.query.plan.plan import Distances, KeyValue, Plan
+from deniable.query.plan.plan import STORED, Distances, KeyValue, Plan
 from deniable.query.plan.statement_text import StatementText, tree_of
 from deniable.query.plan.tables_read import tables_read
 from deniable.query.relations.scope import Scope
@@ -57,6 +57,7 @@ def restrict_to_part(plan: Plan, table: Table, part: Part) -> Plan:
     return replace(
         plan,
         engine_sql=restrict(plan.engine_sql),
+        stored=restrict(plan.stored),
         blocks=tuple(replace(block, sql=restrict(block.sql)) for block in plan.blocks),
         choices=tuple(replace(choice, sql=restrict(choice.sql)) for choice in plan.choices),
         distances=_restrict_distances(plan.distances, restrict),
@@ -205,7 +206,8 @@ def _restrict_sql(sql: str, table: Table, part: Part) -> str:
 
 
 def reads_only_part(plan: Plan, table: Table, part: Part) -> bool:
-    """Whether every statement of a plan reads this table, and of it only rows of this part."""
+    """Whether every statement of a plan reads this table, and of it only rows of this part. It
+    may read the rows that another one of its statements stores."""
     rows = StatementText(_rows(Scope(table), part))
 
     def is_part(tree: exp.Query, query: exp.Select) -> bool:
@@ -218,7 +220,7 @@ def reads_only_part(plan: Plan, table: Table, part: Part) -> bool:
         read = list(tables_read(tree_of(statement.sql), partial(is_part, own)))
         if not all(restricted for name, restricted in read if name == table.name):
             return False
-        if table.name not in dict(read):
+        if table.name not in dict(read) and STORED not in dict(read):
             return False
     return True
 

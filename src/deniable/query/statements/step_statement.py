@@ -1,7 +1,7 @@
 """The statement of a step of learning: sums of whole numbers of rows, at places of rows.
 
     kept       the rows that count, with the cells k0, k1, ... of their columns
-    coded      their numbers c0, c1, ..., from 0
+    stored     their numbers c0, c1, ..., from 0: the same for all steps of a training
     l0, l1     one select for each level of named numbers, computed from those before
     spread     one row for each place b of a row, with the numbers v0, v1, ... to be added up
     the answer the sums of v0, v1, ... at each place
@@ -18,9 +18,9 @@ from itertools import pairwise
 from sqlglot import exp
 
 from deniable.query.plan.key_list import is_consecutive, key_list_of, listed_values
-from deniable.query.plan.plan import GroupKey
+from deniable.query.plan.plan import STORED, GroupKey
 from deniable.query.plan.statement_text import StatementText
-from deniable.query.relations.sql_nodes import Sql, clip, named, number, subquery
+from deniable.query.relations.sql_nodes import Sql, clip, named, number, relation, subquery
 from deniable.query.statements.marginal_statement import MarginalStatement
 from deniable.query.statements.row_integers import Range, RowInteger
 
@@ -71,13 +71,22 @@ class StepProgram:
 
 @dataclass(frozen=True, slots=True)
 class StepStatement:
-    """Writes the statements of all steps of one training."""
+    """Writes the statements of all steps of one training: each reads the stored rows."""
 
     rows: MarginalStatement
 
+    def write_stored(self) -> StatementText:
+        """The statement of the stored rows. Their numbers have the smallest type that holds
+        them, because there may be many rows."""
+        keys = [grouping.key for grouping in self.rows.groupings]
+        codes = [named(_number_cell(key, i), f"c{i}") for i, key in enumerate(keys)]
+        return StatementText(subquery(self.rows.kept(), "kept").select(*codes, copy=False))
+
     def write(self, program: StepProgram) -> StatementText:
         """The statement that adds up a step's numbers."""
-        rows, names = self._coded(), [f"c{i}" for i in range(len(program.columns))]
+        names = [f"c{i}" for i in range(len(program.columns))]
+        read = [named(exp.cast(exp.column(name), "int", copy=False), name) for name in names]
+        rows = exp.select(*read, copy=False).from_(relation(STORED), copy=False)
         for depth, level in enumerate(program.levels):
             made = [named(value.sql(), name) for name, value in level.items()]
             kept = [exp.column(name) for name in names]
@@ -101,11 +110,6 @@ class StepStatement:
         answer = spread.select(named(exp.column("b"), PLACE), *sums, copy=False)
         return StatementText(answer.group_by(exp.column("b"), copy=False))
 
-    def _coded(self) -> exp.Select:
-        keys = [grouping.key for grouping in self.rows.groupings]
-        codes = [named(_number_cell(key, i), f"c{i}") for i, key in enumerate(keys)]
-        return subquery(self.rows.kept(), "kept").select(*codes, copy=False)
-
 
 def _number_cell(key: GroupKey, place: int) -> Sql:
     """The number of a row's cell in a column, from 0. Every row has one of the declared cells;
@@ -122,14 +126,18 @@ def _number_cell(key: GroupKey, place: int) -> Sql:
             whole: Sql = (
                 inside if first == 0 else exp.Sub(this=inside, expression=number(first))
             )
-            return exp.cast(whole, "int", copy=False)
+            return exp.cast(whole, _type_of(last - first + 1), copy=False)
     found = exp.Case(this=cell)
     for code, value in enumerate(values[:-1]):
         found = found.when(_literal(value), number(code), copy=False)
     last_code = number(len(values) - 1)
-    return exp.cast(
-        found.else_(last_code, copy=False) if len(values) > 1 else last_code, "int", copy=False
-    )
+    coded = found.else_(last_code, copy=False) if len(values) > 1 else last_code
+    return exp.cast(coded, _type_of(len(values)), copy=False)
+
+
+def _type_of(size: int) -> str:
+    """The type of numbers below `size`."""
+    return "tinyint" if size < 1 << 7 else "smallint" if size < 1 << 15 else "int"
 
 
 def _literal(value: str | int | bool) -> Sql:

@@ -29,6 +29,7 @@ from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.engine_run import (
     Engine,
     KeptCounts,
+    forget_stored,
     measure,
     run,
     runs_plan_text,
@@ -170,6 +171,8 @@ class Door:
     def _run_and_settle(self, entry: Entry, plan: Plan, written: WrittenPlan) -> Release:
         """Runs a charged plan, adds noise, settles the charge and hands the answer over."""
         answer = self._run(written)
+        if plan.stored:
+            forget_stored(self._engine)
         if isinstance(answer, BaseException):
             raise self._record_failure(entry, answer)
         return self._settle(entry, plan, answer)
@@ -266,7 +269,12 @@ class Door:
     def _open_run(
         self, reserved: ReservedRun, question: str | None
     ) -> AbstractContextManager[Run]:
-        door = StepDoor(self.plan, partial(_prepare, self), partial(self._run, kept={}))
+        door = StepDoor(
+            self.plan,
+            partial(_prepare, self),
+            partial(self._run, kept={}),
+            partial(forget_stored, self._engine),
+        )
         return Run(door, self._records, reserved, question).ended()
 
     def _record_failure(self, entry: Entry, failure: BaseException) -> BaseException:

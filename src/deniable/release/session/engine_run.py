@@ -56,6 +56,19 @@ class StreamsGroups(Protocol):
     def stream(self, written: WrittenPlan, /) -> Withheld[Iterator[ExactGroups]]: ...
 
 
+@runtime_checkable
+class StoresRows(Protocol):
+    """An engine that may keep the rows that a plan stores, for the plans that follow."""
+
+    def forget_stored(self) -> None: ...
+
+
+def forget_stored(engine: Engine) -> None:
+    """Drops the rows that plans have stored in an engine."""
+    if isinstance(engine, StoresRows):
+        engine.forget_stored()
+
+
 def runs_plan_text(engine: Engine) -> bool:
     """Whether an engine runs the text of a plan, which the kernel reads, or one of its own."""
     return isinstance(engine, RunsPlanText) and engine.runs_plan_text

@@ -6,7 +6,8 @@ from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.errors import InvalidParameter, InvalidQuery, PlanRefused
 from deniable.policy import Policy
 from deniable.query.plan.key_list import key_relation
-from deniable.query.plan.plan import Plan
+from deniable.query.plan.plan import STORED, Plan
+from deniable.query.plan.quoting import quote_name
 from deniable.query.plan.statement_text import says_what_it_reads, tree_of
 from deniable.query.plan.tables_read import tables_read
 from deniable.release.session.table_part import TablePart
@@ -45,6 +46,9 @@ def check_same_text(written: WrittenPlan) -> None:
     for statement, one in zip(written.plan.statements, written.statements, strict=True):
         runs, checked = one.sql, statement.sql
         if one.before:
+            kept = f"{quote_name(STORED)} AS MATERIALIZED ({written.plan.stored})"
+            if written.plan.stored and one.kind != "stored" and kept not in one.before:
+                raise PlanRefused("The engine would store other rows than the plan's.")
             runs = runs.removeprefix(one.before).removeprefix(" ")
             runs = f"WITH {runs.removeprefix(', ')}" if runs.startswith(", ") else runs
         if one.cells:
@@ -67,7 +71,9 @@ def _check_statements(plan: Plan) -> None:
                 "A statement of this plan was changed: its text and its tree differ. Make a "
                 "new plan with plan(...). Nothing was spent."
             )
-        if any(name not in named for name, _ in tables_read(tree_of(statement.sql))):
+        beside = set() if statement.kind == "stored" or not plan.stored else {STORED}
+        read = {name for name, _ in tables_read(tree_of(statement.sql))}
+        if not read <= named | beside:
             raise InvalidParameter(
                 "A statement of this plan reads more than the tables that the plan names, "
                 f"{', '.join((*plan.tables, *plan.public))}. Make a new plan with plan(...). "

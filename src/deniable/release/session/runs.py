@@ -30,6 +30,7 @@ class StepDoor:
     plan: Callable[..., Plan]
     prepare: Callable[[Plan], WrittenPlan]  # refuses a plan that may not or cannot be run
     run: Callable[[WrittenPlan], Answer | BaseException]
+    forget: Callable[[], None]  # drops the rows that steps have stored
 
 
 class Run:
@@ -46,7 +47,7 @@ class Run:
         self._door, self._records = door, records
         self._reserved, self._question = reserved, question
         self._receipts: list[str | None] = []
-        self._ended = False
+        self._ended = self._stores = False
 
     @property
     def remaining(self) -> tuple[RemainingInFilter, ...]:
@@ -70,6 +71,7 @@ class Run:
         """
         written = self._door.prepare(plan)
         step = self._reserved.step(plan)
+        self._stores = self._stores or bool(plan.stored)
         answer = self._door.run(written)
         if isinstance(answer, BaseException):
             self._end(getattr(answer, "reference", "interrupted"))
@@ -110,6 +112,8 @@ class Run:
         if self._ended:
             return
         self._ended = True
+        if self._stores:
+            self._door.forget()
         if reference is not None:
             self._reserved.fail(reference)
             return

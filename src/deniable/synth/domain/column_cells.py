@@ -183,9 +183,9 @@ def _check_count(column: Column, count: int) -> None:
         )
 
 
-def _numbered(column: Column, count: int, expression: Expression) -> CellColumn:
+def _numbered(column: Column, count: int, expression: Expression, *, total: bool) -> CellColumn:
     key = GroupKey(column.name, "number", tuple(range(count)), Fraction(1))
-    return CellColumn(key, expression)
+    return CellColumn(key, expression, total)
 
 
 def number_places(column: Column, tests: Sequence[Expression], *, missing: bool) -> CellColumn:
@@ -194,7 +194,7 @@ def number_places(column: Column, tests: Sequence[Expression], *, missing: bool)
     for place, test in enumerate(tests):
         parts += [test, Literal(Fraction(place))]
     parts += [Literal(Fraction(len(tests)))] if missing else []
-    return _numbered(column, len(tests) + missing, Call("case", tuple(parts)))
+    return _numbered(column, len(tests) + missing, Call("case", tuple(parts)), total=missing)
 
 
 def _integers(column: Column, first: int, last: int, *, missing: bool) -> CellColumn:
@@ -206,7 +206,7 @@ def _integers(column: Column, first: int, last: int, *, missing: bool) -> CellCo
     inside = Call("and", (Call(">=", (this, low)), Call("<=", (this, high))))
     count = last - first + 1
     places = Call("case", (inside, Call("-", (this, low)), _literal(count)))
-    return _numbered(column, count + 1, places)
+    return _numbered(column, count + 1, places, total=True)
 
 
 def _texts(column: Column, values: Sequence[str], *, missing: bool) -> CellColumn:
@@ -217,7 +217,7 @@ def _texts(column: Column, values: Sequence[str], *, missing: bool) -> CellColum
     others = _unused("(other)", values)
     listed = Call("in", (this, *map(Literal, values)))
     expression = Call("case", (listed, this, Literal(others)))
-    return CellColumn(GroupKey(column.name, "text", (*values, others)), expression)
+    return CellColumn(GroupKey(column.name, "text", (*values, others)), expression, total=True)
 
 
 def _unused(text: str, values: Sequence[str]) -> str:

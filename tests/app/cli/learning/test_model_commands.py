@@ -1,7 +1,11 @@
 import json
+from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.csv
+import pytest
+
+from deniable.app.cli import progress
 
 FIT = ("learn", "fit", "visits", "--target", "ward", "--features", "cost")
 
@@ -41,3 +45,45 @@ def test_faults_are_said_before_the_charge(run):
     assert "--epsilon" in run(*FIT, "--epsilom", "1")[2]
     assert run("learn", "predict", "none.json", "none.csv")[0] == 2
     assert run(*FIT, "--epsilon", "3")[0] == 0
+
+
+@pytest.mark.parametrize("model", ["ridge", "linear", "additive-number"])
+def test_a_model_of_a_number_has_a_charged_score(run, model):
+    words = ("learn", "fit", "visits", "--target", "cost", "--features", "ward")
+    status, out, _ = run(*words, "--epsilon", "1", "--model", model)
+    assert status == 0
+    assert "Left: epsilon 2" in out
+    words = ("learn", "score", "model.json", "visits", "--target", "cost", "--epsilon", "0.5")
+    assert "is not compared by --group" in run(*words, "--group", "ward")[2]
+    status, out, _ = run(*words)
+    assert status == 0
+    assert "R squared " in out
+    assert "Charged: epsilon 0.5. Left: epsilon 1.5" in out
+
+
+def test_a_terminal_shows_the_share_of_a_training_that_is_done(run, monkeypatch):
+    told = []
+
+    @contextmanager
+    def shown(doing):
+        assert doing == "training"
+        yield told.append
+
+    monkeypatch.setattr(progress, "show_progress", shown)
+    status, out, _ = run(*FIT, "--epsilon", "1", "--model", "logistic")
+    assert status == 0
+    assert told == sorted(told)
+    assert told[-1] == 1
+    assert "progress" not in out
+
+
+def test_a_model_file_is_verified(run, tmp_path):
+    assert run(*FIT, "--epsilon", "1")[0] == 0
+    status, out, _ = run("learn", "verify", "model.json")
+    assert status == 1
+    assert "1 step is certified" in out
+    key = json.loads((tmp_path / "model.json").read_text())["certificates"][0]["signature"][
+        "key"
+    ]
+    assert run("learn", "verify", "model.json", "--key", key)[0] == 0
+    assert run("learn", "verify", "model.json", "--key", "0" * 64)[0] == 2

@@ -1,4 +1,4 @@
-"""`deniable learn fit|score|predict`: private models from a policy's tables."""
+"""`deniable learn fit|score|predict|verify`: private models from a policy's tables."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,6 +7,8 @@ import typer
 
 from deniable.app.cli import session_options
 from deniable.app.cli.argument_values import parse_decimal
+from deniable.app.cli.commands.ledger import read_public_key
+from deniable.app.cli.commands.verify import PublicKey
 from deniable.errors import InvalidParameter
 
 app = typer.Typer(help="Train, score and use private models.", no_args_is_help=True)
@@ -16,6 +18,7 @@ _KINDS = {
     "additive": "AdditiveModel",
     "additive-number": "AdditiveRegressor",
     "ridge": "Ridge",
+    "linear": "LinearRegression",
 }
 
 Table = Annotated[str, typer.Argument(help="The table of the policy.")]
@@ -60,6 +63,7 @@ def fit(
 ) -> None:
     """Train a model on a protected table, in one charge, and write it as JSON."""
     from deniable import learn
+    from deniable.app.cli.progress import show_progress
     from deniable.exact.suggestions import suggest  # loads numpy
 
     if model not in _KINDS:
@@ -77,9 +81,13 @@ def fit(
             print(estimator.explain(planner.table(table), target=target))
         return
     session_options.check_writable(out)
-    with session_options.open_session(policy, "training", analyst) as session:
+    with (
+        show_progress("training") as tell,
+        session_options.open_quietly(policy, analyst) as session,
+    ):
         rows = _part(session, table, hold_out, key, test=False)
-        estimator.fit(rows, target=target)
+        estimator.set_params(progress=tell).fit(rows, target=target)
+        estimator.set_params(progress=None)
         left = session.remaining
     learn.save(estimator, out)
     print(f"{estimator!r} on {table}, target {target}: written to {out}.")
@@ -98,18 +106,22 @@ def score(
     policy: session_options.PolicyFile = session_options.POLICY,
     analyst: session_options.Analyst = None,
 ) -> None:
-    """Score a classifier on a protected table. It is charged."""
+    """Score a model on a protected table: accuracy and AUC of classes, R squared of numbers. It
+    is charged."""
     from deniable import learn
 
     estimator: Any = learn.load(file)
-    if not hasattr(estimator, "evaluate"):
-        raise InvalidParameter("This model does not predict classes: it has no such score.")
-    price = _price(epsilon)
+    classes, price = hasattr(estimator, "evaluate"), _price(epsilon)
+    if not classes and (group is not None or not hasattr(estimator, "score")):
+        what = "is not compared by --group" if hasattr(estimator, "score") else "has no score"
+        raise InvalidParameter(f"{type(estimator).__name__} predicts no classes: it {what}.")
+    ask = estimator.evaluate if classes else estimator.score
+    more = {"group": group} if classes else {}
     with session_options.open_session(policy, "scoring", analyst) as session:
         rows = _part(session, table, hold_out, key, test=True)
-        found = estimator.evaluate(rows, target=target, epsilon=price, group=group)
+        found = ask(rows, target=target, epsilon=price, **more)
         left = session.remaining
-    print(f"accuracy {found.accuracy()}")
+    print(f"accuracy {found.accuracy()}" if classes else f"R squared {found.about}")
     if hasattr(found, "auc"):
         print(f"AUC {found.auc()}")
     for one in found.groups if group is not None else ():
@@ -140,6 +152,24 @@ def predict(file: ModelFile, rows: Rows, out: Written = None) -> None:
         print("\n".join(str(one) for one in predicted["prediction"].to_pylist()))
     else:
         pa.csv.write_csv(predicted, str(out))
+
+
+@app.command()
+def verify(file: ModelFile, key: PublicKey = None) -> None:
+    """Check the certificates in a model file: every step of its training, and the price.
+
+    Exit status 0: all holds, and it was signed with the key given. 1: all holds, but without
+    --key nobody knows whose key it is. 2: refused.
+    """
+    from deniable import learn
+
+    found = learn.verify(file, key=None if key is None else read_public_key(key))
+    for check in found.checks:
+        print(f"✓ {check}")
+    if not found.signer_known:
+        print(f"Signed, but by whom is unknown. The key is {found.key}")
+        print("Ask the owner for theirs, and give it with --key.")
+        raise typer.Exit(1)
 
 
 def _price(epsilon: str | None) -> Any:
