@@ -93,8 +93,8 @@ def test_the_first_refusal_is_kept_where_nothing_can_be_divided():
     first = InvalidQuery("the first one")
     with pytest.raises(InvalidQuery, match="the first one"):
         divide("SELECT cost FROM visits", ask, first)
+    inner = "SELECT cost FROM visits"
     with pytest.raises(InvalidQuery, match="not a question"):
-        inner = "SELECT cost FROM visits"
         divide(f"SELECT RANK() OVER (ORDER BY cost) FROM ({inner})", ask, first)
     with pytest.raises(InvalidQuery, match="RECURSIVE"):
         divide(f"WITH RECURSIVE g AS ({GROUPS}) SELECT n, RANK() OVER () FROM g", ask)
