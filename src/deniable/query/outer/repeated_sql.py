@@ -194,21 +194,16 @@ class _Repeater:
             same = exp.EQ(this=_place(first, DRAW), expression=_place(outer[0], DRAW))
             node.where(same, copy=False)
             return _Block(found, reader.shaky), reader, first
-        own = next(iter(sources.values())) if len(sources) == 1 else None
-        kept_rows = own is not None and own.source is not None and not grouped and side is None
-        row = _place(first, ROW) if kept_rows else _row_number(sources, keys, grouped, side)
+        only = next(iter(sources.values())) if len(sources) == 1 else None
+        kept = None if grouped or side is not None or only is None else only
+        if kept is not None and kept.source is None:
+            kept = None
+        row = _place(first, ROW) if kept else _row_number(sources, keys, grouped, side)
         node.append("expressions", _named(row, ROW))
         if grouped:
             node.set("group", exp.Group(expressions=[*keys, _place(first, DRAW)]))
         block = _Block(self._with_margins(node, found), reader.shaky)
-        if kept_rows and own is not None:
-            kept = {
-                output.alias_or_name: own.unchanged[inner.name]
-                for output in node.expressions
-                if isinstance(inner := output.unalias(), exp.Column)
-                and inner.name in own.unchanged
-            }
-            block = replace(block, source=own.source, unchanged=kept, read=own.unchanged)
+        block = block if kept is None else _with_same_rows(block, node, kept)
         return block, reader, first
 
     def _outputs(
@@ -324,6 +319,17 @@ MARGIN, DRAWN = "__margin", "__drawn"  # what names of columns and tables end wi
 _JOINS = ("", "INNER", "CROSS", "OUTER")
 _SIDES = ("this", "expression")
 _PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "order")
+
+
+def _with_same_rows(block: _Block, node: exp.Select, below: _Block) -> _Block:
+    """The block of a SELECT whose rows are rows of the block below."""
+    plain = {output.alias_or_name: output.unalias() for output in node.expressions}
+    unchanged = {
+        name: below.unchanged[inner.name]
+        for name, inner in plain.items()
+        if isinstance(inner, exp.Column) and inner.name in below.unchanged
+    }
+    return replace(block, source=below.source, unchanged=unchanged, read=below.unchanged)
 
 
 def _row_number(

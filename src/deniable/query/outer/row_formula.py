@@ -17,28 +17,36 @@ from deniable.query.outer.rounded_numbers import REAL_TYPES
 
 Floats = NDArray[np.float64]
 _SIGNS: Mapping[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
-_DRAW, PUBLIC = "_draw", "_public_"  # a column; what names of public ones begin with
+_DRAW, _ROW = "_draw", "_row"  # columns that every released table has
+_MOVED = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue)
+PUBLIC = "_public_"  # what names of other public columns begin with
 
 
 @dataclass(frozen=True, slots=True)
 class RowFormula:
     """An operation on formulas, or a column, by its name."""
 
-    operation: str  # noisy, public, + - * / nullif, sum, avg
+    operation: str  # noisy, moved, public, + - * / nullif, sum, avg
     parts: tuple["RowFormula", ...] = ()
     name: str = ""  # of the released column; of the column with public values, or with parts
 
     def evaluate(self, noisy: Mapping[str, Floats], public: Mapping[str, Floats]) -> Floats:
-        """Its values (draws x rows) from those of the released columns (draws x rows) and of
-        the public ones (rows). NaN where it is not defined.
+        """Its values (draws x rows) from those of the released columns (draws x released rows)
+        and of the public ones (rows), which say which released row each row is. NaN where it is
+        not defined.
 
         >>> n = RowFormula("noisy", name="n")
         >>> share = RowFormula("/", (n, RowFormula("sum", (n,))))
-        >>> share.evaluate({"n": np.array([[1.0, 3.0], [2.0, 2.0]])}, {}).tolist()
-        [[0.25, 0.75], [0.5, 0.5]]
+        >>> rows = {"_row": np.array([1.0, 0.0])}
+        >>> share.evaluate({"n": np.array([[1.0, 3.0], [2.0, 2.0]])}, rows).tolist()
+        [[0.75, 0.25], [0.5, 0.5]]
         """
         if self.operation == "noisy":
-            return noisy[self.name]
+            place = public[_ROW]
+            found = noisy[self.name][:, np.nan_to_num(place).astype(np.int64)]
+            return np.where(np.isnan(place), np.nan, found)
+        if self.operation == "moved":  # the number of another row, such as LAG
+            return self.parts[0].evaluate(noisy, {**public, _ROW: public[self.name]})
         if self.operation == "public":
             return public[self.name][np.newaxis, :]
         parts = [part.evaluate(noisy, public) for part in self.parts]
@@ -126,7 +134,12 @@ class FormulaReader:
         return RowFormula(operation, made) if len(made) == len(parts) else None
 
     def _window(self, node: exp.Window) -> RowFormula | None:
-        """SUM and AVG over all rows, or over parts of them."""
+        """SUM and AVG over all rows or over parts of them, and numbers of other rows."""
+        if type(node.this) in _MOVED and isinstance(node.this.this, exp.Column):
+            place = node.copy()
+            place.this.set("this", exp.column(_ROW, table=node.this.this.table, quoted=True))
+            inner = None if node.this.args.get("default") else self._read(node.this.this)
+            return inner and RowFormula("moved", (inner,), self._add(place))
         if node.args.get("order") or node.args.get("spec"):
             return None
         if type(node.this) not in (exp.Sum, exp.Avg):

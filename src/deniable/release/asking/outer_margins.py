@@ -190,11 +190,10 @@ def _drawn_values(
     if repeated.needs_draws:
         return [[to_floats(zero[v])[cells] for v in c.values] for c in repeated.columns]
     assert repeated.source is not None
-    rows = np.asarray(zero[ROW].to_numpy())[cells[0]]
-    drawn = parts[repeated.source].draw_numbers(draws, opposite=bends)
-    noisy = {name: values[:, rows] for name, values in drawn.items()}
+    noisy = parts[repeated.source].draw_numbers(draws, opposite=bends)
     ordered = zero.take(pa.array(cells[0]))
-    public = {n: to_floats(ordered[n]) for n in zero.column_names if n.startswith(PUBLIC)}
+    names = [name for name in zero.column_names if name == ROW or name.startswith(PUBLIC)]
+    public = {name: to_floats(ordered[name]) for name in names}
     found: list[list[Floats]] = []
     for column in repeated.columns:
         made = [formula.evaluate(noisy, public) for formula in column.formulas]
