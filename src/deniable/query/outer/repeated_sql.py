@@ -169,13 +169,7 @@ class _Repeater:
         """
         sources = self._sources(node)
         first = next(iter(sources))
-        columns = {
-            (alias, name): dependence
-            for alias, block in sources.items()
-            for name, dependence in ((DRAW, NoiseDependence()), *block.columns.items())
-        }
-        if outer is not None:
-            columns = {**outer[1].columns, **columns}
+        columns = {**({} if outer is None else outer[1].columns), **_columns_of(sources)}
         reader = DependenceReader(
             columns, lambda sub: self._scalar(sub, first, reader), shaky=False
         )
@@ -319,6 +313,15 @@ MARGIN, DRAWN = "__margin", "__drawn"  # what names of columns and tables end wi
 _JOINS = ("", "INNER", "CROSS", "OUTER")
 _SIDES = ("this", "expression")
 _PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "order")
+
+
+def _columns_of(sources: Mapping[str, _Block]) -> dict[tuple[str, str], NoiseDependence]:
+    """The columns that a SELECT may read, with that of draws, by table and name."""
+    return {
+        (alias, name): dependence
+        for alias, block in sources.items()
+        for name, dependence in ((DRAW, NoiseDependence()), *block.columns.items())
+    }
 
 
 def _with_same_rows(block: _Block, node: exp.Select, below: _Block) -> _Block:
