@@ -148,6 +148,31 @@ def test_threads_wait_for_one_another():
     assert sorted(found) == [(number, [number]) for number in range(6)]
 
 
+def test_statements_share_tables_and_fail_by_themselves():
+    views = {"v": ("t", ["x"])}
+    texts = ["SELECT * FROM v LIMIT 1", "SELECT name FROM v", "SELECT COUNT(*) AS n FROM t"]
+    one, wrong, many = ROWS_PROCESS.query_each(ROWS, texts, views=views)
+    assert one.to_pylist() == [{"x": 1}]
+    assert "name" in str(wrong)
+    assert many.to_pylist() == [{"n": 3}]
+    with pytest.raises(RowsRefused):
+        ROWS_PROCESS.query({}, "SELECT x FROM v")
+
+
+def test_a_statement_that_ends_the_process_leaves_the_answers_before_it():
+    process = RowsProcess(seconds=0.2)
+    try:
+        slow = "SELECT COUNT(*) FROM range(100000000000) AS r WHERE r.range > 5"
+        texts = ["SELECT x FROM t", slow, "SELECT x FROM t"]
+        first, second, third = process.query_each(ROWS, texts)
+        assert len(first) == 3
+        assert "more than" in str(second)
+        assert isinstance(third, RowsRefused)
+        assert process.pid is None
+    finally:
+        process.close()
+
+
 def test_what_is_not_defined_is_null():
     made = ROWS_PROCESS.query(ROWS, "SELECT 1 / (x - x) AS d, x % 0 AS m FROM t")
     assert made.to_pydict() == {"d": [None] * 3, "m": [None] * 3}

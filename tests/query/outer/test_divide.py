@@ -82,11 +82,19 @@ def test_private_rows_never_reach_the_outer_sql(text):
         divide(text, ask)
 
 
+def test_a_statement_that_was_refused_is_not_asked_as_a_whole_again():
+    asked = []
+    text = f"SELECT n, RANK() OVER (ORDER BY n) AS place FROM ({GROUPS}) AS g"
+    divide(text, asked.append, InvalidQuery("the first one"))
+    assert asked == [GROUPS]
+
+
 def test_the_first_refusal_is_kept_where_nothing_can_be_divided():
     first = InvalidQuery("the first one")
     with pytest.raises(InvalidQuery, match="the first one"):
         divide("SELECT cost FROM visits", ask, first)
+    inner = "SELECT cost FROM visits"
     with pytest.raises(InvalidQuery, match="not a question"):
-        divide("SELECT RANK() OVER (ORDER BY cost) FROM visits", ask, first)
+        divide(f"SELECT RANK() OVER (ORDER BY cost) FROM ({inner})", ask, first)
     with pytest.raises(InvalidQuery, match="RECURSIVE"):
         divide(f"WITH RECURSIVE g AS ({GROUPS}) SELECT n, RANK() OVER () FROM g", ask)

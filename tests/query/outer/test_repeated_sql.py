@@ -47,7 +47,7 @@ def test_every_draw_is_answered_by_itself(text):
     rows = make_rows()
     repeated = repeat_sql(sqlglot.parse_one(text, dialect="duckdb"), TABLES)
     with duckdb.connect() as database:
-        database.register("g", rows)
+        database.register("g__drawn", rows)
         whole = database.sql(repeated.sql).to_arrow_table().to_pylist()
     for draw in range(DRAWS):
         alone = rows.filter(pa.array(np.asarray(rows[DRAW]) == draw)).select(["k", "j", "n"])
@@ -72,7 +72,7 @@ def test_unchanged_numbers_keep_their_margin():
     column = repeat(text).columns[1]
     assert column.own_margin == "_margin_1"
     with duckdb.connect() as database:
-        database.register("g", make_rows())
+        database.register("g__drawn", make_rows())
         made = database.sql(repeat(text).sql).to_arrow_table()
     assert set(made["_margin_1"].to_pylist()) == {7}
 

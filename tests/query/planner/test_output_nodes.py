@@ -135,3 +135,11 @@ def test_null_is_neither_true_nor_false():
     for condition, kept in [("ward = 'A'", 1), ("NOT (ward = 'A')", 1), ("ward IS NULL", 1)]:
         asked = f"SELECT ward, COUNT(*) AS n FROM data GROUP BY ward HAVING {condition}"
         assert len(session.sql(asked, epsilon=1000)) == kept
+
+
+@pytest.mark.parametrize(("keys", "texts"), [((1, 2), ["1", "2"]), ((1, 2.5), ["1.0", "2.5"])])
+def test_keys_declared_as_whole_numbers_are_text_without_a_point(keys, texts):
+    rows = pa.table({"x": [float(key) for key in keys] * 50})
+    with dp.protect(rows, keys={"x": list(keys)}, epsilon=10) as data:
+        text = "SELECT CAST(x AS TEXT) AS label, COUNT(*) AS n FROM data GROUP BY x ORDER BY x"
+        assert data.sql(text, epsilon=1).to_arrow()["label"].to_pylist() == texts

@@ -9,7 +9,6 @@ import pytest
 import deniable as dp
 from deniable.engines.duckdb import rows_process
 from deniable.engines.duckdb.rows_process import RowsRefused
-from deniable.release.asking import outer_question
 
 CANARY = 918273645
 WORD = "CanaryKestrel"
@@ -98,16 +97,15 @@ def test_a_unit_among_the_groups_is_not_released():
 
 def test_the_rows_are_handed_over_if_the_sql_fails_after_the_charge(monkeypatch):
     data = protect()
-    query, calls = rows_process.ROWS_PROCESS.query, []
+    query, calls = rows_process.RowsProcess.query_each, []
 
-    class Breaks:
-        def query(self, tables, sql):
-            calls.append(sql)
-            if len(calls) > 1:
-                raise RowsRefused("it broke\nsecond line")
-            return query(tables, sql)
+    def breaks(self, tables, statements, **options):
+        calls.append(statements)
+        if len(calls) > 1:
+            return [RowsRefused("it broke\nsecond line")] * len(statements)
+        return query(self, tables, statements, **options)
 
-    monkeypatch.setattr(outer_question, "ROWS_PROCESS", Breaks())
+    monkeypatch.setattr(rows_process.RowsProcess, "query_each", breaks)
     answer = data.sql(f"SELECT MAX(n) AS most FROM ({INNER})", epsilon=1)
     assert answer.columns == ("ward", "n")
     assert "it broke. These are the rows" in str(answer)
@@ -126,13 +124,13 @@ OUTER = [
 def test_no_row_and_no_exact_number_reaches_the_process(text, monkeypatch):
     """The canary is in every row; every exact count and sum is a round number of rows."""
     sent = []
-    query = rows_process.RowsProcess.query
+    query = rows_process.RowsProcess.query_each
 
-    def listen(self, tables, sql, **options):
-        sent.append((dict(tables), sql))
-        return query(self, tables, sql, **options)
+    def listen(self, tables, statements, **options):
+        sent.append((dict(tables), " ".join(statements)))
+        return query(self, tables, statements, **options)
 
-    monkeypatch.setattr(rows_process.RowsProcess, "query", listen)
+    monkeypatch.setattr(rows_process.RowsProcess, "query_each", listen)
     data = protect(epsilon=10**6)
     exact = {1000, 1500, 3000, CANARY, 1000 * CANARY, 1500 * CANARY, 3000 * CANARY}
     answers = [data.sql(text, epsilon=0.01, fresh=True) for _ in range(6)]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import duckdb
 import pyarrow as pa
 
-from deniable.engines.duckdb.rows_worker import connect_locked, run_sql
+from deniable.engines.duckdb.rows_worker import connect_locked, fill_tables, run_sql
 from deniable.errors import InvalidQuery
 
 _MOST_ROWS = 100_000_000
@@ -18,7 +18,7 @@ def query_rows(tables: Mapping[str, "pa.Table"], sql: str) -> "pa.Table":
     [{'x': 2}]
     """
     try:
-        with connect_locked() as database:
-            return run_sql(database, tables, sql, _MOST_ROWS)
+        with connect_locked() as database, fill_tables(database, tables, {}) as connection:
+            return run_sql(connection, sql, _MOST_ROWS)
     except (duckdb.Error, ValueError) as problem:
         raise InvalidQuery(f"DuckDB cannot run this question: {problem}") from None

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -56,36 +56,68 @@ class RowsProcess:
         >>> ROWS_PROCESS.query(rows, "SELECT MAX(x) AS x FROM t").to_pylist()
         [{'x': 2}]
         """
-        request = {"sql": sql, "tables": list(tables), "most_rows": most_rows}
+        (made,) = self.query_each(tables, [sql], most_rows=most_rows)
+        if isinstance(made, RowsRefused):
+            raise made
+        return made
+
+    def query_each(
+        self,
+        tables: Mapping[str, "pa.Table"],
+        statements: Sequence[str],
+        *,
+        views: rows_worker.Views | None = None,
+        most_rows: int = MOST_ROWS,
+    ) -> "list[pa.Table | RowsRefused]":
+        """What each SELECT makes of the same tables, or why it was refused.
+
+        Every statement has its own time. `views` are names for some columns of a table.
+
+        >>> rows = {"t": pa.table({"x": [1, 2]})}
+        >>> made = ROWS_PROCESS.query_each(rows, ["SELECT y FROM t", "SELECT x FROM t"])
+        >>> type(made[0]).__name__, made[1].to_pylist()
+        ('RowsRefused', [{'x': 1}, {'x': 2}])
+        """
+        request = {
+            "statements": list(statements),
+            "tables": list(tables),
+            "views": dict(views or {}),
+            "most_rows": most_rows,
+        }
         messages = [json.dumps(request).encode(), *map(table_to_bytes, tables.values())]
         with self._lock:
             child = self._started()
             assert child.stdin is not None
-            assert child.stdout is not None
-            clock = _Clock(child.pid, self.seconds)
             sender = threading.Thread(target=_send, args=(child.stdin, messages), daemon=True)
             sender.start()  # a full pipe must not hold up the clock
             try:
-                answer = json.loads(_receive(child.stdout, clock))
-                if answer["error"] is not None:
-                    raise RowsRefused(answer["error"])
-                return table_from_bytes(_receive(child.stdout, clock))
-            except TimeoutError:
-                self._end()
-                raise RowsRefused(f"it takes more than {self.seconds:g} seconds") from None
-            except (EOFError, OSError):
-                self._end()
-                raise RowsRefused(
-                    "the process that ran it ended: it needs more memory than the "
-                    f"{rows_worker.MEMORY_BYTES >> 20} MB that it may have"
-                ) from None
-            except RowsRefused:
-                raise
-            except BaseException:  # its answer may still come: nobody else may read it
+                return [self._answer(child) for _ in statements]
+            except BaseException:  # an answer may still come: nobody else may read it
                 self._end()
                 raise
             finally:
                 sender.join()
+
+    def _answer(self, child: "subprocess.Popen[bytes]") -> "pa.Table | RowsRefused":
+        """The next answer. A process that gives none is ended."""
+        if child is not self._child:
+            return RowsRefused("the process that ran it ended")
+        assert child.stdout is not None
+        clock = _Clock(child.pid, self.seconds)
+        try:
+            answer = json.loads(_receive(child.stdout, clock))
+            if answer["error"] is not None:
+                return RowsRefused(answer["error"])
+            return table_from_bytes(_receive(child.stdout, clock))
+        except TimeoutError:
+            self._end()
+            return RowsRefused(f"it takes more than {self.seconds:g} seconds")
+        except (EOFError, OSError):
+            self._end()
+            return RowsRefused(
+                "the process that ran it ended: it needs more memory than the "
+                f"{rows_worker.MEMORY_BYTES >> 20} MB that it may have"
+            )
 
     @property
     def pid(self) -> int | None:

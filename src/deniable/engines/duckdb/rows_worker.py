@@ -7,14 +7,17 @@ files, extensions and Python's variables, and its settings are locked. Its paren
 it takes too long.
 
 A message is a length in eight bytes, and that many bytes: JSON, or a table in Arrow's format.
-The process reads a request (`sql`, `most_rows`, the names of `tables`), then each table. It
-writes an answer (`error`, or null), and then the rows if there is no error.
+The process reads a request (`statements`, `most_rows`, the names of `tables`, and `views`:
+names for some columns of a table), then each table. For each statement it writes an answer
+(`error`, or null), and then the rows if there is no error. It writes an answer before it runs
+the next statement, so the next one cannot take it away.
 """
 
 import json
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import IO, Any
 
 import duckdb
@@ -57,35 +60,51 @@ def connect_locked() -> duckdb.DuckDBPyConnection:
     return database
 
 
-def run_sql(
-    database: duckdb.DuckDBPyConnection,
-    tables: Mapping[str, "pa.Table"],
-    sql: str,
-    most_rows: int,
-) -> "pa.Table":
-    """The rows that a SELECT makes of the tables; a ValueError if there are too many.
+Views = Mapping[str, tuple[str, Sequence[str]]]
 
-    The tables are temporary and of one connection, so nothing stays in the database.
 
+@contextmanager
+def fill_tables(
+    database: duckdb.DuckDBPyConnection, tables: Mapping[str, "pa.Table"], views: Views
+) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """A connection to the tables and to views of their columns.
+
+    They are temporary and of one connection, so nothing stays in the database.
+
+    >>> rows = {"more": pa.table({"x": [1], "y": [2]})}
     >>> with connect_locked() as database:
-    ...     made = run_sql(database, {"t": pa.table({"x": [1]})}, "SELECT x + 1 AS y FROM t", 9)
+    ...     with fill_tables(database, rows, {"t": ("more", ["y"])}) as connection:
+    ...         made = run_sql(connection, "SELECT * FROM t", 9)
     >>> made.to_pylist()
     [{'y': 2}]
     """
     with database.cursor() as connection:
         for name, rows in tables.items():
-            quoted = '"' + name.replace('"', '""') + '"'
             connection.register("given", rows)
-            connection.execute(f"CREATE TEMP TABLE {quoted} AS FROM given")
+            connection.execute(f"CREATE TEMP TABLE {_quote(name)} AS FROM given")
             connection.unregister("given")
-        batches, count = [], 0
-        with connection.sql(sql).to_arrow_reader(10_000) as reader:
-            for batch in reader:
-                batches.append(batch)
-                count += batch.num_rows
-                if count > most_rows:
-                    raise ValueError(f"it makes more than {most_rows:,} rows")
-            return pa.Table.from_batches(batches, reader.schema)
+        for name, (table, columns) in views.items():
+            listed = ", ".join(map(_quote, columns))
+            connection.execute(
+                f"CREATE TEMP VIEW {_quote(name)} AS SELECT {listed} FROM {_quote(table)}"
+            )
+        yield connection
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def run_sql(connection: duckdb.DuckDBPyConnection, sql: str, most_rows: int) -> "pa.Table":
+    """The rows that a SELECT makes; a ValueError if there are too many."""
+    batches, count = [], 0
+    with connection.sql(sql).to_arrow_reader(10_000) as reader:
+        for batch in reader:
+            batches.append(batch)
+            count += batch.num_rows
+            if count > most_rows:
+                raise ValueError(f"it makes more than {most_rows:,} rows")
+        return pa.Table.from_batches(batches, reader.schema)
 
 
 def write_message(pipe: IO[bytes], message: bytes) -> None:
@@ -122,7 +141,8 @@ def table_from_bytes(message: bytes) -> "pa.Table":
 def _lock_process(database: duckdb.DuckDBPyConnection) -> None:
     """From here on: no new file, socket or process, no writing, and little memory."""
     warm = {"t": pa.table({"x": [1.5], "y": ["a"]})}  # libraries load their last parts now
-    run_sql(database, warm, "SELECT y, SUM(x) OVER () FROM t", 9)
+    with fill_tables(database, warm, {"v": ("t", ["x", "y"])}) as connection:
+        run_sql(connection, "SELECT y, SUM(x) OVER () FROM v", 9)
     table_from_bytes(table_to_bytes(pa.table({"x": [1]})))
     if resource is None:
         return
@@ -148,6 +168,40 @@ def _virtual_bytes() -> int | None:
         return None
 
 
+_FAULTS = (duckdb.Error, ValueError, pa.ArrowException, MemoryError, RuntimeError)
+
+
+def answer_request(
+    database: duckdb.DuckDBPyConnection,
+    request: Mapping[str, Any],
+    tables: Mapping[str, "pa.Table"],
+) -> Iterator[tuple[str | None, bytes]]:
+    """For each statement of a request what is wrong with it, or None, and its rows.
+
+    >>> request = {"statements": ["SELECT y FROM t", "SELECT x FROM t"], "most_rows": 9}
+    >>> with connect_locked() as database:
+    ...     (wrong, _), (fine, rows) = answer_request(
+    ...         database, request, {"t": pa.table({"x": [1]})}
+    ...     )
+    >>> wrong[:12], fine, table_from_bytes(rows).to_pylist()
+    ('Binder Error', None, [{'x': 1}])
+    """
+    answered = 0
+    try:
+        with fill_tables(database, tables, request.get("views", {})) as connection:
+            for sql in request["statements"]:
+                error, rows = None, b""
+                try:
+                    rows = table_to_bytes(run_sql(connection, sql, request["most_rows"]))
+                except _FAULTS as why:
+                    error = str(why) or type(why).__name__
+                answered += 1
+                yield error, rows
+    except _FAULTS as why:
+        for _ in request["statements"][answered:]:
+            yield str(why) or type(why).__name__, b""
+
+
 def main() -> None:
     """Answers each request until the input ends."""
     database = connect_locked()
@@ -163,16 +217,11 @@ def main() -> None:
             }
         except EOFError:
             return
-        rows, error = b"", None
-        try:
-            made = run_sql(database, tables, request["sql"], request["most_rows"])
-            rows = table_to_bytes(made)
-        except (duckdb.Error, ValueError, pa.ArrowException, MemoryError, RuntimeError) as why:
-            error = str(why) or type(why).__name__
-        write_message(sink, json.dumps({"error": error}).encode())
-        if error is None:
-            write_message(sink, rows)
-        sink.flush()
+        for error, rows in answer_request(database, request, tables):
+            write_message(sink, json.dumps({"error": error}).encode())
+            if error is None:
+                write_message(sink, rows)
+            sink.flush()
 
 
 if __name__ == "__main__":

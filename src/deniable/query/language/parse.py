@@ -6,6 +6,7 @@ into our own trees. The text itself goes no further.
 
 import logging
 from fractions import Fraction
+from functools import lru_cache
 
 import sqlglot
 from sqlglot import exp
@@ -48,6 +49,7 @@ _DEEPEST = 60
 _FROM = {"expressions", "from_", "joins"}
 
 
+@lru_cache(maxsize=32)  # a question in several parts is read, asked and asked for again
 def parse(text: str) -> Question:
     """The question that a SELECT statement asks.
 

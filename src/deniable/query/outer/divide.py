@@ -79,7 +79,7 @@ def divide(
     nested = tree.find(exp.Subquery, exp.CTE) is not None
     divider = _Divider(ask, _unused_prefix(tree))
     try:
-        outer = divider.top(tree.copy())
+        outer = divider.top(tree, refusal)
         check_outer(outer, {*divider.inner.values(), *divider.made})
         if not divider.inner:
             raise InvalidQuery("The statement asks for no aggregate of a private table.")
@@ -96,14 +96,19 @@ class _Divider:
         self.made: dict[str, exp.CTE] = {}  # named sub-queries over answers, by name
         self.written: dict[str, exp.CTE] = {}  # the same, as they were written
 
-    def top(self, tree: exp.Expr) -> exp.Expr:
-        """The whole statement over answers, with the named sub-queries that it uses."""
-        outer = self.query(tree, _Scope())
+    def top(self, tree: exp.Expr, refusal: InvalidQuery | None) -> exp.Expr:
+        """The whole statement over answers, with the named sub-queries that it uses.
+
+        With a `refusal` it was asked before, as a whole: that is not done again.
+        """
+        outer = self.query(tree, _Scope(), refusal)
         if self.made:
             outer.set("with_", exp.With(expressions=list(self.made.values())))
         return outer
 
-    def query(self, node: exp.Expr, scope: _Scope) -> exp.Expr:
+    def query(
+        self, node: exp.Expr, scope: _Scope, asked: InvalidQuery | None = None
+    ) -> exp.Expr:
         """A query over answers. Refuses what reads private rows and cannot be asked."""
         clause = node.args.get("with_")
         if clause is not None:
@@ -119,6 +124,8 @@ class _Divider:
             return self.levels(split_levels(node), scope)
         kept = dict(self.inner), dict(self.made)
         try:
+            if asked is not None:
+                raise asked
             return self.answer(node, scope)
         except InvalidQuery as refusal:
             splits = split_formats(node), split_windows(node), split_date_extremes(node)

@@ -6,8 +6,8 @@ numbers along, so that each row of the answer is found again in every draw. What
 rewritten has no margins; nothing else depends on it, because draw 0 must repeat the answer.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 from sqlglot.optimizer.qualify import qualify
@@ -16,6 +16,14 @@ from deniable.query.outer.noise_dependence import DependenceReader, Kind, NoiseD
 from deniable.query.outer.outer_sql import make_total, write_outer
 from deniable.query.outer.ratio_parts import RatioReader
 from deniable.query.outer.rounded_numbers import remove_rounding
+from deniable.query.outer.row_formula import FormulaReader, RowFormula
+from deniable.query.outer.scaled_margin import scale_margin
+from deniable.query.outer.select_parts import (
+    is_grouped,
+    own_nodes,
+    remove_choice,
+    row_conditions,
+)
 
 DRAW, ROW = "_draw", "_row"
 Tables = Mapping[str, Mapping[str, NoiseDependence]]
@@ -32,7 +40,8 @@ class RepeatedColumn:
     dependence: NoiseDependence
     values: tuple[str, ...] = ()  # one column; or two, if it is a ratio
     rounding: float = 0.0  # how far rounding may move it
-    own_margin: str | None = None  # the column with the margin of a number that is unchanged
+    own_margin: str | None = None  # the column with the margin of a number, or a multiple of it
+    formulas: tuple[RowFormula, ...] = ()  # of its values, if draws need no SQL
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +51,23 @@ class RepeatedSql:
     sql: str
     columns: tuple[RepeatedColumn, ...]
     chosen: bool  # whether noise decides which rows are in the answer
+    source: str | None = None  # the released table whose rows its rows are, if there is one
+
+    @property
+    def needs_draws(self) -> bool:
+        """Whether the SQL must run on every draw: the formulas do not say everything."""
+        return any(len(column.formulas) < len(column.values) for column in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
     columns: dict[str, NoiseDependence]
     shaky: bool  # whether noise decides which rows it has
+    source: str | None = None  # the released table whose rows its rows are
+    unchanged: Mapping[str, str] = field(default_factory=dict)  # the table's columns, by name
+    read: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the same, of the block that it reads
 
 
 def repeat_sql(tree: exp.Expr, tables: Tables) -> RepeatedSql:
@@ -87,7 +107,11 @@ def repeat_sql(tree: exp.Expr, tables: Tables) -> RepeatedSql:
 
 class _Repeater:
     def __init__(self, tables: Tables) -> None:
-        self.named = {name: _Block(dict(columns), False) for name, columns in tables.items()}
+        self.named = {
+            name: _Block(dict(columns), False, name, {column: column for column in columns})
+            for name, columns in tables.items()
+        }
+        self.released = set(self.named)
         self.count = 0
 
     def top(self, tree: exp.Select) -> RepeatedSql:
@@ -98,38 +122,20 @@ class _Repeater:
             self.named[cte.alias] = self.query(cte.this)
         outputs, chosen = list(tree.expressions), list[bool]()
         block, reader, first = self.select(tree, chosen=chosen)
-        columns = []
+        formulas = FormulaReader(tree, reader, _row_sources(tree, block, first))
+        columns, grouped = [], is_grouped(tree)
         for place, output in enumerate(outputs):
-            found = block.columns[output.alias_or_name]
-            columns.append(self._column(tree, place, output, found, reader))
+            found, own = block.columns[output.alias_or_name], output.unalias()
+            margin = None if grouped else scale_margin(own, reader, chosen=any(chosen))
+            if margin is None:
+                columns.append(_drawn_column(tree, place, own, found, formulas))
+            else:
+                name = f"_margin_{place}"
+                tree.append("expressions", _named(margin[0], name))
+                columns.append(RepeatedColumn(found, (), margin[1], name))
         tree.append("expressions", _named(_place(first, DRAW), DRAW))
-        return RepeatedSql(write_outer(make_total(tree)), tuple(columns), any(chosen))
-
-    def _column(
-        self,
-        tree: exp.Select,
-        place: int,
-        output: exp.Expr,
-        found: NoiseDependence,
-        reader: DependenceReader,
-    ) -> RepeatedColumn:
-        """Adds what is needed of a column's draws."""
-        value, rounding = remove_rounding(output.unalias())
-        own, rounding = reader.read(value), rounding + reader.read(value).rounding
-        if found.kind in (Kind.PUBLIC, Kind.JUMPS) and found.own_margin is None:
-            return RepeatedColumn(found)
-        if found.own_margin is not None:
-            assert own.own_margin is not None
-            assert isinstance(value, exp.Column)
-            name = f"_margin_{place}"
-            tree.append("expressions", _named(_place(value.table, own.own_margin), name))
-            return RepeatedColumn(found, own_margin=name)
-        ratio = RatioReader(reader).read(value) if found.kind == Kind.SMOOTH else None
-        parts = [value] if ratio is None else list(ratio)
-        names = tuple(f"_value_{place}_{i}" for i in range(len(parts)))
-        for part, name in zip(parts, names, strict=True):
-            tree.append("expressions", _named(part.copy(), name))
-        return RepeatedColumn(found, names, rounding)
+        sql = write_outer(make_total(tree))
+        return RepeatedSql(sql, tuple(columns), any(chosen), block.source)
 
     def query(self, node: exp.Expr, *, side: int | None = None) -> _Block:
         """Rewrites a query inside of the statement."""
@@ -163,22 +169,16 @@ class _Repeater:
         """
         sources = self._sources(node)
         first = next(iter(sources))
-        columns = {
-            (alias, name): dependence
-            for alias, block in sources.items()
-            for name, dependence in ((DRAW, NoiseDependence()), *block.columns.items())
-        }
-        if outer is not None:
-            columns = {**outer[1].columns, **columns}
+        columns = {**({} if outer is None else outer[1].columns), **_columns_of(sources)}
         reader = DependenceReader(
             columns, lambda sub: self._scalar(sub, first, reader), shaky=False
         )
         reader.shaky = any(block.shaky for block in sources.values())
         if chosen is not None:
-            chosen += _remove_choice(node, reader)
-        conditions = _conditions(node)
+            chosen += remove_choice(node, reader)
+        conditions = row_conditions(node)
         group = node.args.get("group")
-        grouped = group is not None or _has_aggregate(node)
+        grouped = is_grouped(node)
         keys = self._keys(node, group)
         self._keep_draws_apart(node, sources, first)
         noisy = [reader.read(part).kind for part in (*conditions, *keys)]
@@ -188,10 +188,17 @@ class _Repeater:
             same = exp.EQ(this=_place(first, DRAW), expression=_place(outer[0], DRAW))
             node.where(same, copy=False)
             return _Block(found, reader.shaky), reader, first
-        self._add_rows(node, sources, first, keys, grouped, side)
+        only = next(iter(sources.values())) if len(sources) == 1 else None
+        kept = None if grouped or side is not None or only is None else only
+        if kept is not None and kept.source is None:
+            kept = None
+        row = _place(first, ROW) if kept else _row_number(sources, keys, grouped, side)
+        node.append("expressions", _named(row, ROW))
         if grouped:
             node.set("group", exp.Group(expressions=[*keys, _place(first, DRAW)]))
-        return _Block(self._with_margins(node, found), reader.shaky), reader, first
+        block = _Block(self._with_margins(node, found), reader.shaky)
+        block = block if kept is None else _with_same_rows(block, node, kept)
+        return block, reader, first
 
     def _outputs(
         self, node: exp.Select, reader: DependenceReader, *, unchanged: bool
@@ -229,6 +236,10 @@ class _Repeater:
         for item in (source.this, *(join.this for join in node.args.get("joins") or ())):
             if isinstance(item, exp.Table) and not _extras(item, "this", "alias"):
                 block = self.named.get(item.name)
+                if item.name in self.released:
+                    alias = item.args.get("alias") or exp.TableAlias(this=item.this.copy())
+                    item.set("this", exp.to_identifier(f"{item.name}{DRAWN}", quoted=True))
+                    item.set("alias", alias)
             elif isinstance(item, exp.Subquery) and not _extras(item, "this", "alias"):
                 block = self.query(item.this)
             else:
@@ -251,30 +262,15 @@ class _Repeater:
             join.set("on", same if on is None else exp.and_(on, same))
             join.set("kind", None)
         for part in [*node.expressions, node.args.get("qualify"), node.args.get("having")]:
-            for window in [] if part is None else list(_own(part, exp.Window)):
+            for window in [] if part is None else list(own_nodes(part, exp.Window)):
                 window.append("partition_by", _place(first, DRAW))
-
-    def _add_rows(
-        self,
-        node: exp.Select,
-        sources: Mapping[str, _Block],
-        first: str,
-        keys: list[exp.Expr],
-        grouped: bool,
-        side: int | None,
-    ) -> None:
-        """The number of a row: of its group, or of the rows that it was joined from."""
-        parts = keys if grouped else [_place(alias, ROW) for alias in sources]
-        parts = [*parts, exp.Literal.number(side or 0)]
-        row = exp.Anonymous(this="HASH", expressions=[part.copy() for part in parts])
-        node.append("expressions", _named(row, ROW))
 
     def _keys(self, node: exp.Select, group: exp.Expr | None) -> list[exp.Expr]:
         if group is None:
             return []
         if group.args.get("all"):
             plain = [output.unalias() for output in node.expressions]
-            return [e.copy() for e in plain if not list(_own(e, exp.AggFunc, exp.Window))]
+            return [e.copy() for e in plain if not list(own_nodes(e, exp.AggFunc, exp.Window))]
         if _extras(group, "expressions"):
             raise NotRepeatable
         return [key.copy() for key in group.expressions]
@@ -313,59 +309,70 @@ class _Repeater:
             item.set("alias", exp.TableAlias(this=name))
 
 
-MARGIN = "__margin"
+MARGIN, DRAWN = "__margin", "__drawn"  # what names of columns and tables end with
 _JOINS = ("", "INNER", "CROSS", "OUTER")
 _SIDES = ("this", "expression")
 _PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "order")
 
 
-def _remove_choice(tree: exp.Select, reader: DependenceReader) -> list[bool]:
-    """Removes what sorts rows, or chooses them by noise, at the end; says what chose so."""
-
-    def is_noisy(node: exp.Expr) -> bool:
-        return reader.read(node).kind != Kind.PUBLIC
-
-    outputs = {output.alias_or_name: output.unalias() for output in tree.expressions}
-    order, chosen = tree.args.get("order"), []
-    if tree.args.get("limit") or tree.args.get("offset"):
-        by = [node.this for node in order.expressions] if order else []
-        own = [outputs.get(node.name, node) if _is_name(node) else node for node in by]
-        chosen += [is_noisy(node) for node in own]
-    windows = any(_own(output, exp.Window) for output in tree.expressions)
-    grouped = tree.args.get("group") is not None or _has_aggregate(tree)
-    last = "qualify" if tree.args.get("qualify") else "having" if grouped else "where"
-    clause = tree.args.get(last)
-    if clause is not None and (last == "qualify" or not windows) and is_noisy(clause.this):
-        chosen.append(True)
-        tree.set(last, None)
-    for part in ("order", "limit", "offset"):
-        tree.set(part, None)
-    return chosen
+def _columns_of(sources: Mapping[str, _Block]) -> dict[tuple[str, str], NoiseDependence]:
+    """The columns that a SELECT may read, with that of draws, by table and name."""
+    return {
+        (alias, name): dependence
+        for alias, block in sources.items()
+        for name, dependence in ((DRAW, NoiseDependence()), *block.columns.items())
+    }
 
 
-def _is_name(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Column) and not node.table
+def _with_same_rows(block: _Block, node: exp.Select, below: _Block) -> _Block:
+    """The block of a SELECT whose rows are rows of the block below."""
+    plain = {output.alias_or_name: output.unalias() for output in node.expressions}
+    unchanged = {
+        name: below.unchanged[inner.name]
+        for name, inner in plain.items()
+        if isinstance(inner, exp.Column) and inner.name in below.unchanged
+    }
+    return replace(block, source=below.source, unchanged=unchanged, read=below.unchanged)
 
 
-def _conditions(node: exp.Select) -> list[exp.Expr]:
-    """What decides which rows there are."""
-    joined = [join.args.get("on") for join in node.args.get("joins") or ()]
-    clauses = [node.args.get(name) for name in ("where", "having", "qualify")]
-    return [part for part in (*joined, *(c.this for c in clauses if c)) if part is not None]
+def _row_number(
+    sources: Iterable[str], keys: list[exp.Expr], grouped: bool, side: int | None
+) -> exp.Expr:
+    """The number of a row: of its group, or of the rows that it was joined from."""
+    parts = keys if grouped else [_place(alias, ROW) for alias in sources]
+    parts = [*parts, exp.Literal.number(side or 0)]
+    return exp.Anonymous(this="HASH", expressions=[part.copy() for part in parts])
 
 
-def _has_aggregate(node: exp.Select) -> bool:
-    return any(
-        not isinstance(found.parent, exp.Window)
-        for output in node.expressions
-        for found in _own(output, exp.AggFunc)
-    )
+def _drawn_column(
+    tree: exp.Select,
+    place: int,
+    output: exp.Expr,
+    found: NoiseDependence,
+    formulas: FormulaReader,
+) -> RepeatedColumn:
+    """Adds what is needed of a column's draws."""
+    if found.kind in (Kind.PUBLIC, Kind.JUMPS):
+        return RepeatedColumn(found)
+    reader = formulas.reader
+    value, rounding = remove_rounding(output)
+    rounding += reader.read(value).rounding
+    ratio = RatioReader(reader).read(value) if found.kind == Kind.SMOOTH else None
+    parts = [value] if ratio is None else list(ratio)
+    names = tuple(f"_value_{place}_{i}" for i in range(len(parts)))
+    for part, name in zip(parts, names, strict=True):
+        tree.append("expressions", _named(part.copy(), name))
+    return RepeatedColumn(found, names, rounding, None, formulas.read_all(parts))
 
 
-def _own(node: exp.Expr, *kinds: type[exp.Expr]) -> list[exp.Expr]:
-    """The nodes of these kinds, without those of sub-queries."""
-    walked = node.walk(prune=lambda inner: isinstance(inner, exp.Select | exp.Subquery))
-    return [inner for inner in walked if isinstance(inner, kinds)]
+def _row_sources(
+    tree: exp.Select, block: _Block, first: str
+) -> Mapping[tuple[str, str], str] | None:
+    """The released column behind each column that the last SELECT reads, if its rows are rows
+    of one released table and every window sees all of them."""
+    if block.source is None or tree.args.get("qualify"):
+        return None
+    return {(first, name): column for name, column in block.read.items()}
 
 
 def _either(a: NoiseDependence, b: NoiseDependence) -> NoiseDependence:

@@ -131,7 +131,8 @@ def _cast(call: Call, draft: Draft) -> Node:
 
 
 def _as_text(node: Node, expression: Expression, draft: Draft) -> Node:
-    """A released value as text. Integers of SQL are written without a point."""
+    """A released value as text. Integers of SQL are written without a point, and so are keys
+    that are declared as whole numbers: they are shown like that, too."""
     kind = output_kind(node, draft)
     if kind in ("text", None):
         return node
@@ -141,6 +142,9 @@ def _as_text(node: Node, expression: Expression, draft: Draft) -> Node:
             "such as YEAR(...)."
         )
     whole = _is_integer(expression, draft)
+    if isinstance(node, KeyColumn):
+        declared = draft.keys[node.place].values or ()
+        whole = whole or (bool(declared) and all(isinstance(v, int | None) for v in declared))
     return Operation("integer text" if whole else "number text", (node,))
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from deniable.errors import InvalidCertificate
 from deniable.release.answer.answer_table import Answer
@@ -48,7 +49,11 @@ def rows(table: "pa.Table") -> list[dict[str, Any]]:
     >>> rows(pa.table({"day": [datetime.date(2025, 1, 1)], "x": [math.inf]}))
     [{'day': '2025-01-01', 'x': 'inf'}]
     """
-    return [{name: _to_json(value) for name, value in row.items()} for row in table.to_pylist()]
+    names = table.column_names
+    values = [_json_values(column) for column in table.columns]
+    if not values:
+        return [{} for _ in range(len(table))]
+    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
 
 
 def read_table(listed: Any, written: Any) -> "pa.Table":
@@ -157,6 +162,16 @@ def _type_name(kind: "pa.DataType") -> str:
     if pa.types.is_timestamp(kind):
         return "timestamp"
     return "date" if pa.types.is_date(kind) else "text"
+
+
+def _json_values(column: "pa.ChunkedArray[Any]") -> list[Any]:
+    """A column's values for JSON; whole columns are faster than values one by one."""
+    values: list[Any] = column.to_pylist()
+    kind, types = column.type, pa.types
+    plain = types.is_integer(kind) or types.is_boolean(kind) or types.is_string(kind)
+    if plain or (types.is_floating(kind) and pc.all(pc.is_finite(column)).as_py()):
+        return values
+    return [_to_json(value) for value in values]
 
 
 def _to_json(value: Any) -> Any:

@@ -1,12 +1,14 @@
-"""Margins of what SQL made of released rows.
+"""What SQL makes of released rows, and its margins.
 
-Numbers that are shown unchanged keep their own margin. The others are computed again, by the
-same SQL in the same locked process, with other draws of the known noise (`repeated_draws`).
-Draw 0 has the released numbers themselves: if it does not repeat the answer row by row, no
-margin is shown. What jumps has no margin, and a note says so.
+Numbers that are shown unchanged keep their own margin, and public multiples of them have its
+multiple. The others are computed again with other draws of the known noise (`repeated_draws`):
+by formulas, or by the same SQL in the same locked process. Draw 0 has the released numbers
+themselves: if it does not repeat the answer row by row, no margin is shown. What jumps has no
+margin, and a note says so.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,12 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from deniable.engines.duckdb.rows_process import ROWS_PROCESS
-from deniable.query.margins.chosen_rows import confidence_for_each
-from deniable.query.margins.linear_forms import LinearForm, form
-from deniable.query.margins.margins import noise_of_features
-from deniable.query.margins.noise_quantiles import fixed_margin
-from deniable.query.margins.redrawn import Redrawn, redraw_errors
+from deniable.engines.duckdb.rows_process import ROWS_PROCESS, RowsRefused
 from deniable.query.margins.repeated_draws import (
     affine_margins,
     count_draws,
@@ -30,34 +27,95 @@ from deniable.query.outer.divide import DividedQuestion
 from deniable.query.outer.noise_dependence import Kind, NoiseDependence
 from deniable.query.outer.repeated_sql import (
     DRAW,
-    MARGIN,
+    DRAWN,
     ROW,
     RepeatedColumn,
     RepeatedSql,
     repeat_sql,
 )
-from deniable.release.answer.answer_table import Answer, column_names
+from deniable.query.outer.row_formula import PUBLIC
+from deniable.release.answer.answer_table import Answer
+from deniable.release.asking.matched_rows import match_rows
+from deniable.release.asking.outer_rows import shown_table
+from deniable.release.asking.released_part import Floats, Parts, ReleasedPart, to_floats
 from deniable.release.session.release import Release
 
-Floats = NDArray[np.float64]
 _MOST_DRAWN_ROWS = 40_000
-_DIGITS = 9  # in which draw 0 repeats the answer
 
 
-def add_margins(
-    divided: DividedQuestion, inner: Mapping[str, Release], made: "pa.Table"
+def compute_outer(
+    divided: DividedQuestion, releases: Mapping[str, Release]
 ) -> tuple[Answer, tuple[str, ...]]:
-    """The rows with a column of margins after each noisy number, and notes about them."""
-    names, rows = made.column_names, len(made)
-    margins: list[Floats | None] = [None] * len(names)
-    repeated, found = None, None
-    parts = {name: _Part(name, release) for name, release in inner.items()}
+    """The rows that SQL makes of releases, a column of margins after each noisy number, and
+    notes. Raises RowsRefused if the SQL cannot be run, and InvalidQuery if it makes columns
+    that cannot be shown.
+    """
+    parts = {name: ReleasedPart(name, release) for name, release in releases.items()}
+    repeated, tables = _repeat(divided, parts), None
+    if repeated is not None and not repeated.needs_draws:
+        tables = _first_draws(repeated, parts)
+    if tables is None:
+        plain = {name: part.plain_table() for name, part in parts.items()}
+        made, zero = ROWS_PROCESS.query(plain, divided.outer), None
+    else:
+        assert repeated is not None
+        views = {name: (f"{name}{DRAWN}", list(part.columns)) for name, part in parts.items()}
+        both = [divided.outer, repeated.sql]
+        first, zero = ROWS_PROCESS.query_each(tables, both, views=views)
+        if isinstance(first, RowsRefused):
+            raise first
+        made = first
+    made = shown_table(made)
+    return _add_margins(made, repeated, parts, None if isinstance(zero, RowsRefused) else zero)
+
+
+def _repeat(divided: DividedQuestion, parts: Parts) -> RepeatedSql | None:
+    """The SQL for many draws, if it can be written."""
     try:
         tables = {name: part.dependences() for name, part in parts.items()}
         repeated = repeat_sql(divided.tree, tables)
-        found = _draw_margins(repeated, parts, made)
     except Exception:  # the rows are paid for: whatever fails here, only margins are missing
-        found = None
+        return None
+    columns = tuple(_without_shared(column, parts) for column in repeated.columns)
+    return replace(repeated, columns=columns)
+
+
+def _first_draws(repeated: RepeatedSql, parts: Parts) -> "dict[str, pa.Table] | None":
+    """The released rows with their margins; None if they are not needed, or have a column or
+    a table that is called like one of ours."""
+    if not any(column.values or column.own_margin for column in repeated.columns):
+        return None
+    together = _together(repeated, parts)
+    made = {f"{name}{DRAWN}": part.first_draw(together) for name, part in parts.items()}
+    for table in made.values():
+        names = [name.lower() for name in table.column_names]
+        if len(set(names)) < len(names):
+            return None
+    taken = {name.lower() for name in parts}
+    return None if any(name.lower() in taken for name in made) else made
+
+
+def _together(repeated: RepeatedSql, parts: Parts) -> Fraction | None:
+    """The confidence of margins that hold for all rows, where noise chose the rows."""
+    return _confidence(parts) if repeated.chosen else None
+
+
+def _confidence(parts: Parts) -> Fraction:
+    return next(iter(parts.values())).plan.confidence
+
+
+def _add_margins(
+    made: "pa.Table", repeated: RepeatedSql | None, parts: Parts, zero: "pa.Table | None"
+) -> tuple[Answer, tuple[str, ...]]:
+    """The rows with their margins, and notes; `zero` is what draw 0 gave, if it was run."""
+    names, rows = made.column_names, len(made)
+    margins: list[Floats | None] = [None] * len(names)
+    found = None
+    if repeated is not None:
+        try:
+            found = _draw_margins(repeated, parts, made, zero)
+        except Exception:  # the rows are paid for: whatever fails, only margins are missing
+            found = None
     if repeated is not None and found is not None and len(repeated.columns) == len(names):
         margins = found
     columns: dict[str, Any] = {}
@@ -82,104 +140,70 @@ def _margin_array(half: Floats, kind: "pa.DataType") -> "pa.Array[Any]":
     return pa.array(filled.astype(np.int64) if whole else filled, mask=~known)
 
 
-class _Part:
-    """A released table: its numbers, their margins, and how their errors are drawn again."""
-
-    def __init__(self, name: str, release: Release) -> None:
-        self.name, self.release, self.plan = name, release, release.plan
-        table, own = release.answer.table, release.answer.margins
-        self.rows = len(release)
-        self.columns = {c: table[c] for c in release.columns}
-        self.margins = {c: _floats(table[own[c]]) for c in release.columns if c in own}
-        self.values = {c: _floats(table[c]) for c in self.margins}
-        self.sources = self.redraw(1)
-
-    def redraw(self, draws: int) -> dict[str, Redrawn]:
-        names = [own.name for own in column_names(self.plan)]
-        return redraw_errors(self.plan, names, self.values, self.margins, draws)
-
-    def dependences(self) -> dict[str, NoiseDependence]:
-        found = self.sources
-        made: dict[str, NoiseDependence] = {}
-        units = {o.name for o in self.plan.outputs if o.margin_in}
-        for column in self.columns:
-            if column not in found:
-                noisy = not _is_public(self.release, column)
-                made[column.lower()] = NoiseDependence(Kind.JUMPS if noisy else Kind.PUBLIC)
-                continue
-            kind = Kind.AFFINE if found[column].linear else Kind.SMOOTH
-            kind = Kind.JUMPS if found[column].errors is None else kind
-            margin = None if column in units else f"{column.lower()}{MARGIN}"
-            source = frozenset({(self.name, column.lower())})
-            made[column.lower()] = NoiseDependence(kind, source, margin)
-        return made
-
-    def table(self, draws: int, opposite: bool, confidence: Fraction | None) -> "pa.Table":
-        """Draw 0 has the released numbers; then come the draws, and the opposite ones."""
-        found = self.redraw(draws)
-        times = 1 + draws * (1 + opposite)
-        place = np.tile(np.arange(self.rows), times)
-        columns: dict[str, Any] = {
-            DRAW: np.repeat(np.arange(times), self.rows),
-            ROW: place,
-        }
-        for name, column in self.columns.items():
-            if name not in found:
-                columns[name.lower()] = column.take(pa.array(place))
-                continue
-            errors = found[name].errors
-            drawn = np.zeros((draws, self.rows)) if errors is None else errors
-            moved = [np.zeros((1, self.rows)), drawn, *([-drawn] if opposite else [])]
-            values = (self.values[name] + np.concatenate(moved)).ravel()
-            columns[name.lower()] = pa.array(values, mask=np.isnan(values))
-            half = np.tile(self._own_margin(name, confidence), times)
-            columns[f"{name.lower()}{MARGIN}"] = pa.array(half, mask=~np.isfinite(half))
-        return pa.table(columns)
-
-    def _own_margin(self, name: str, confidence: Fraction | None) -> Floats:
-        """The margin that was released; or one that holds for all rows together."""
-        if confidence is None:
-            return self.margins[name]
-        names = [own.name for own in column_names(self.plan)]
-        shape = form(self.plan.outputs[names.index(name)].node)
-        if not isinstance(shape, LinearForm):
-            return np.full(self.rows, np.inf)
-        each = confidence_for_each(confidence, self.rows)
-        noises = noise_of_features(self.plan.blocks, self.plan.thresholding)
-        half = fixed_margin(dict(shape.weights), noises, each)
-        return np.maximum(self.margins[name], half)
-
-
 def _draw_margins(
-    repeated: RepeatedSql, parts: Mapping[str, _Part], made: "pa.Table"
+    repeated: RepeatedSql, parts: Parts, made: "pa.Table", zero: "pa.Table | None"
 ) -> list[Floats | None] | None:
     """The margins of every column, in the order of the answer's rows; None if draw 0 does not
     repeat the answer."""
-    confidence = next(iter(parts.values())).plan.confidence
-    columns = [_without_shared(column, parts) for column in repeated.columns]
+    columns = repeated.columns
     if not any(column.values or column.own_margin for column in columns):
         return [None] * len(columns)
+    confidence = _confidence(parts)
     rows = max(part.rows for part in parts.values())
     draws = count_draws(confidence, rows, _MOST_DRAWN_ROWS)
     if draws is None or not any(column.values for column in columns):
         draws = 0  # none are needed, or too many
     bends = any(len(c.values) == 1 and c.dependence.kind == Kind.SMOOTH for c in columns)
-    together = confidence if repeated.chosen else None
-    tables = {name: part.table(draws, bends, together) for name, part in parts.items()}
-    drawn = ROWS_PROCESS.query(tables, repeated.sql)
-    times = 1 + draws * (1 + bends)
-    cells = _by_draw(drawn, times)
+    if repeated.needs_draws:
+        together = _together(repeated, parts)
+        options: dict[str, Any] = {"opposite": bends, "confidence": together}
+        tables = {f"{n}{DRAWN}": p.drawn_table(draws, **options) for n, p in parts.items()}
+        zero = ROWS_PROCESS.query(tables, repeated.sql)
+    if zero is None:
+        return None
+    cells = _by_draw(zero, 1 + draws * (1 + bends) if repeated.needs_draws else 1)
     if cells is None:
         return None
-    found: list[Floats | None] = []
-    if draws == 0:
-        columns = [RepeatedColumn(c.dependence) if c.values else c for c in columns]
-    for column in columns:
-        found.append(_margin(column, cells, drawn, draws, confidence, repeated))
-    groups = _match_rows(made, drawn, cells[0])
+    first = zero.take(pa.array(cells[0]))
+    groups = match_rows(made, first)
     if groups is None:
         return None
+    values = _drawn_values(repeated, parts, zero, cells, draws, bends)
+    found = [
+        _margin(column, own, first, draws, confidence, repeated)
+        for column, own in zip(columns, values, strict=True)
+    ]
     return [None if half is None else _largest(half, *groups) for half in found]
+
+
+def _drawn_values(
+    repeated: RepeatedSql,
+    parts: Parts,
+    zero: "pa.Table",
+    cells: NDArray[np.int64],
+    draws: int,
+    bends: bool,
+) -> list[list[Floats]]:
+    """For each column what its margins are made of (draws x rows): by SQL, or by formulas."""
+    if draws == 0:
+        return [[] for _ in repeated.columns]
+    if repeated.needs_draws:
+        return [[to_floats(zero[v])[cells] for v in c.values] for c in repeated.columns]
+    assert repeated.source is not None
+    noisy = parts[repeated.source].draw_numbers(draws, opposite=bends)
+    ordered = zero.take(pa.array(cells[0]))
+    names = [name for name in zero.column_names if name == ROW or name.startswith(PUBLIC)]
+    public = {name: to_floats(ordered[name]) for name in names}
+    found: list[list[Floats]] = []
+    for column in repeated.columns:
+        made = [formula.evaluate(noisy, public) for formula in column.formulas]
+        by_sql = [to_floats(ordered[name]) for name in column.values]
+        same = all(
+            np.allclose(own[0], sql, rtol=1e-9, atol=1e-9, equal_nan=True)
+            for own, sql in zip(made, by_sql, strict=True)
+        )
+        found.append(made if same else [])
+    return found
 
 
 def _largest(half: Floats, own: NDArray[np.int64], wanted: NDArray[np.int64]) -> Floats:
@@ -191,18 +215,18 @@ def _largest(half: Floats, own: NDArray[np.int64], wanted: NDArray[np.int64]) ->
 
 def _margin(
     column: RepeatedColumn,
-    cells: NDArray[np.int64],
-    drawn: "pa.Table",
+    values: list[Floats],
+    zero: "pa.Table",
     draws: int,
     confidence: Fraction,
     repeated: RepeatedSql,
 ) -> Floats | None:
+    """The margins of a column in the rows of draw 0; `values` are those of all draws."""
     if column.own_margin is not None:
-        own = _floats(drawn[column.own_margin])[cells[0]]
+        own = to_floats(zero[column.own_margin]) + column.rounding
         return np.where(np.isnan(own), np.inf, own)
-    if not column.values:
+    if not values:
         return None
-    values = [_floats(drawn[name])[cells] for name in column.values]
     rule: dict[str, Any] = {"confidence": confidence, "together": repeated.chosen}
     if len(values) == 2:
         half = ratio_margins(values[0][: draws + 1], values[1][: draws + 1], **rule)
@@ -214,7 +238,7 @@ def _margin(
     return np.where(np.isnan(half), np.inf, half + column.rounding)
 
 
-def _without_shared(column: RepeatedColumn, parts: Mapping[str, _Part]) -> RepeatedColumn:
+def _without_shared(column: RepeatedColumn, parts: Parts) -> RepeatedColumn:
     """An average and a count of the same rows share noise that was not released: no margin."""
     sources = sorted(column.dependence.sources)
     if column.own_margin is not None or len(sources) < 2:
@@ -244,45 +268,6 @@ def _by_draw(drawn: "pa.Table", times: int) -> NDArray[np.int64] | None:
     return cells if same_draw and same_rows and distinct else None
 
 
-def _match_rows(
-    made: "pa.Table", drawn: "pa.Table", first: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """A number for each row of draw 0, and for each row of the answer: equal rows have equal
-    numbers. None if draw 0 lacks a row of the answer."""
-    columns = range(made.num_columns)
-    known: dict[tuple[Any, ...], int] = {}
-    zero = _texts(drawn.take(pa.array(first)), columns)
-    own = [known.setdefault(row, len(known)) for row in zero]
-    wanted = [known.get(row, -1) for row in _texts(made, columns)]
-    if min(wanted, default=0) < 0:
-        return None
-    return np.asarray(own, dtype=np.int64), np.asarray(wanted, dtype=np.int64)
-
-
-def _texts(table: "pa.Table", columns: range) -> list[tuple[Any, ...]]:
-    return list(zip(*(_column_texts(table.column(i)) for i in columns), strict=True))
-
-
-def _column_texts(column: "pa.ChunkedArray[Any]") -> list[Any]:
-    kind = column.type
-    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
-        return [f"{value:.{_DIGITS}g}" for value in (_floats(column) + 0.0).tolist()]
-    return [str(value) for value in column.to_pylist()]
-
-
-def _floats(column: "pa.ChunkedArray[Any]") -> Floats:
-    numbers = column.cast(pa.float64(), safe=False)
-    return np.asarray(numbers.fill_null(float("nan")), dtype=np.float64)
-
-
-def _is_public(release: Release, column: str) -> bool:
-    from deniable.query.plan.plan import Chosen, Feature, walk
-
-    names = [own.name for own in column_names(release.plan)]
-    node = release.plan.outputs[names.index(column)].node
-    return not any(isinstance(inner, Feature | Chosen) for inner in walk(node))
-
-
 def _unused(name: str, used: set[str]) -> str:
     while name in used:
         name += "_"
@@ -293,7 +278,7 @@ def _notes(
     made: "pa.Table",
     repeated: RepeatedSql | None,
     shown: Mapping[str, str],
-    parts: Mapping[str, _Part],
+    parts: Parts,
 ) -> tuple[str, ...]:
     numbers = [
         f.name

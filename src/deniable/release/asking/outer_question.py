@@ -23,7 +23,7 @@ from deniable.query.plan.plan import Plan
 from deniable.query.planner.explain import Branch, explain
 from deniable.query.planner.planner import NO_AGGREGATE
 from deniable.release.answer.answer_table import Answer
-from deniable.release.asking.outer_margins import add_margins
+from deniable.release.asking.outer_margins import compute_outer
 from deniable.release.asking.outer_release import OuterRelease, outer_message, state_outer
 from deniable.release.asking.outer_rows import make_up_rows, shown_table
 from deniable.release.certificate.outer_certificate import OuterCertificate
@@ -130,10 +130,8 @@ def release_outer(
     if elsewhere is not None:
         return elsewhere
     inner = _release_parts(session, asked, fresh=fresh, question_id=question_id)
-    tables = {name: part.to_arrow().select(part.columns) for name, part in inner.items()}
     try:
-        made = shown_table(ROWS_PROCESS.query(tables, asked.divided.outer))
-        answer, notes = add_margins(asked.divided, inner, made)
+        answer, notes = compute_outer(asked.divided, inner)
     except (RowsRefused, InvalidQuery) as problem:
         why = _reason(problem) if isinstance(problem, RowsRefused) else str(problem)
         answer = next(iter(inner.values())).answer

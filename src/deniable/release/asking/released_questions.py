@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 
-from deniable.engines.duckdb.rows_process import ROWS_PROCESS, RowsRefused
+from deniable.engines.duckdb.rows_process import RowsRefused
 from deniable.errors import InvalidQuery
 from deniable.exact.foreign_text import printable
 from deniable.query.outer.released_sql import read_released_sql
 from deniable.release.answer.answer_table import Answer
-from deniable.release.asking.outer_margins import add_margins
-from deniable.release.asking.outer_rows import shown_table
+from deniable.release.asking.outer_margins import compute_outer
 from deniable.release.session.release import Release
 
 _LONGEST_REASON = 300
@@ -29,10 +28,8 @@ def ask_released(text: str, releases: Mapping[str, Release]) -> tuple[Answer, tu
         asked = read_released_sql(text, releases.keys())
     except RecursionError:
         raise InvalidQuery("This SQL is nested too deeply. Write it in fewer steps.") from None
-    tables = {name: part.to_arrow().select(part.columns) for name, part in releases.items()}
     try:
-        made = shown_table(ROWS_PROCESS.query(tables, asked.outer))
-        return add_margins(asked, releases, made)
+        return compute_outer(asked, releases)
     except RowsRefused as problem:
         first = str(problem).strip().split("\n")[0][:_LONGEST_REASON]
         raise InvalidQuery(

@@ -1,0 +1,59 @@
+"""Which rows of two tables look alike: numbers are compared in nine digits."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from deniable.release.asking.released_part import to_floats
+
+Places = NDArray[np.int64]
+_DIGITS = 9  # in which draw 0 repeats the answer
+
+
+def match_rows(answer: "pa.Table", others: "pa.Table") -> tuple[Places, Places] | None:
+    """Numbers of the rows of `others` and of the answer: rows that look alike in the answer's
+    columns have equal ones. None if a row of the answer is not among the others.
+
+    >>> few, many = (pa.table({"k": k, "n": n}) for k, n in (("b", [2]), ("ab", [1.0, 2.0])))
+    >>> few, many = (
+    ...     t.set_column(0, "k", pa.array(k)) for t, k in ((few, ["b"]), (many, ["a", "b"]))
+    ... )
+    >>> own, wanted = match_rows(few, many)
+    >>> (own == wanted).tolist()
+    [False, True]
+    """
+    count, width = len(others), answer.num_columns
+    keys = np.zeros(count + len(answer), dtype=np.int64)
+    for place in range(width):
+        own = _number_values([others.column(place), answer.column(place)])
+        _, keys = np.unique(keys * (len(keys) + 1) + own, return_inverse=True)
+    own, wanted = keys[:count], keys[count:]
+    return (own, wanted) if np.isin(wanted, own).all() else None
+
+
+def _number_values(columns: "list[pa.ChunkedArray[Any]]") -> Places:
+    """A number for each value of both columns: values that look alike have the same one."""
+    if all(_is_number(column.type) for column in columns):
+        values = _shorten(np.concatenate([to_floats(column) for column in columns]))
+        _, found = np.unique(values, return_inverse=True, equal_nan=True)
+    else:
+        texts = [str(value) for column in columns for value in column.to_pylist()]
+        known: dict[str, int] = {}
+        found = np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
+    return np.asarray(found, dtype=np.int64)
+
+
+def _shorten(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Numbers with nine digits."""
+    with np.errstate(all="ignore"):
+        size = np.floor(np.log10(np.abs(values)))
+        unit = 10.0 ** (size - (_DIGITS - 1))
+        rounded = np.round(values / unit) * unit
+    return np.where(np.isfinite(rounded), rounded, values) + 0.0
+
+
+def _is_number(kind: "pa.DataType") -> bool:
+    types = pa.types
+    return bool(types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind))
