@@ -72,14 +72,18 @@ THREATS = {
             f"{HOSTILE}::test_a_large_body_is_refused_and_not_kept",
             f"{HOSTILE}::test_slow_sockets_and_hostile_plans_do_not_hold_up_others",
             f"{SERVER}/test_connection_limits.py::test_a_request_that_does_not_end_is_closed",
-            f"{SERVER}/children/test_rehearsal_children.py"
-            "::test_one_plan_of_a_person_at_a_time_and_few_wait",
+            f"{SERVER}/children/test_turns.py::test_who_waits_holds_no_thread",
+            f"{SERVER}/accounts/test_request_places.py"
+            "::test_accounts_with_many_long_requests_leave_threads_to_others",
         ),
         (
             "a body that says that it is large is read",
             "a request may come without end",
             "a rehearsal may run without end",
             "one person may have everything planned at once",
+            "who waits to plan holds a thread of those who serve",
+            "a person may have any number of requests served at once",
+            "connections of threads that have ended stay open",
             "any number of passwords is hashed at once",
         ),
     ),

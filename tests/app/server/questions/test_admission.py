@@ -1,5 +1,6 @@
 """What others can see while a question is being answered, and what happens when it is late."""
 
+import asyncio
 import os
 import signal
 import threading
@@ -376,7 +377,6 @@ def test_a_ledger_that_is_away_is_no_failure_of_the_server(place, monkeypatch):
 
 def test_a_long_request_waits_for_the_turn_of_long_ones():
     taken, ann = admission.Admission(queue=None), SimpleNamespace(name="ann")
-    with taken.planning(ann, b"x" * 100):
-        assert not taken.turns._long.locked()
-    with taken.planning(ann, b"x" * 5000):
-        assert taken.turns._long.locked()
+    is_long = taken.turns._long.locked
+    assert not asyncio.run(taken.plan(ann, b"x" * 100, is_long))
+    assert asyncio.run(taken.plan(ann, b"x" * 5000, is_long))

@@ -37,7 +37,7 @@ class ThreadConnections(Generic[Kind]):
         self._open: dict[threading.Thread, Kind] = {}
 
     def mine(self) -> Kind:
-        """The connection of this thread; a new one if it has none that can be used."""
+        """The connection of this thread; a new one if it has not, or if its own is broken."""
         here = threading.current_thread()
         known = self._open.get(here)
         if known is not None and (self._is_usable is None or self._is_usable(known)):

@@ -6,18 +6,21 @@ record, at the end of the slot. If this process dies, anyone who asks for the jo
 outcome from the ledger, under the same question id: it never has a second one.
 """
 
+import asyncio
 import json
 import logging
 import os
 import secrets
 import threading
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
+
 from deniable.app.server.accounts.identity import Person
-from deniable.app.server.children.turns import Turns
+from deniable.app.server.children.turns import Found, Given, Turns
 from deniable.app.server.problem_details import DatabaseError, as_ours
 from deniable.app.server.questions import slots
 from deniable.app.server.questions.question_queue import (
@@ -69,21 +72,48 @@ class Admission:
 
     def __init__(self, queue: QuestionQueue) -> None:
         self.queue = queue
-        self.turns = Turns(MOST_PLANNED)
+        self.turns, self.rehearsals = Turns(MOST_PLANNED), Turns(MOST_PLANNED)
         self._working: dict[str, _Work] = {}
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
 
-    def planning(self, person: Person, body: bytes) -> AbstractContextManager[None]:
-        """A turn to plan a request in, because planning keeps a processor busy and is free."""
-        return self.turns.of(person.name, long=len(body) > _LONG_REQUEST)
+    async def plan(
+        self,
+        person: Person,
+        body: bytes,
+        act: Callable[Given, Found],
+        *given: Given.args,
+        **how: Given.kwargs,
+    ) -> Found:
+        """Plans a request in a turn, because that keeps a processor busy and is free."""
+        async with self.turns.of(person.name, long=len(body) > _LONG_REQUEST):
+            return await self.turns.work(act, *given, **how)
 
-    def admit(self, served: ServedPolicy, person: Person, body: bytes) -> Job:
+    async def admit(self, served: ServedPolicy, person: Person, body: bytes) -> Job:
         """The job of a request: a new one, or the one that its id has. When this returns, the
         question is reserved, or waits for the same question, or has an outcome."""
-        request = read_request(body)
-        with self.planning(person, body):
-            plans = check_request(served, person, request)
+        request = await self.plan(person, body, read_request, body)
+        plans = await self.plan(person, body, check_request, served, person, request)
+        await self.rehearsals.run(person.name, served.slot_lengths, plans)
+        work = await run_in_threadpool(self._take, served, person, request, plans)
+        if isinstance(work, Job):
+            return work
+        # Until it is reserved, or refused, or answered from the ledger.
+        await asyncio.shield(asyncio.wrap_future(work.timetable.reserved))
+        if work.refusal is not None:
+            raise work.refusal
+        job = work.job
+        found = await run_in_threadpool(self.queue.find, job.policy, job.id, job.person)
+        return found or job
+
+    def _take(
+        self,
+        served: ServedPolicy,
+        person: Person,
+        request: AskedQuestions,
+        plans: tuple[Plan, ...],
+    ) -> Job | _Work:
+        """A new job in progress, unless it waits for another one or its id has one."""
         session = served.session_for(person.name)
         job, is_new = self.queue.take(
             AskedJob(
@@ -92,7 +122,7 @@ class Admission:
                 question_id=_check_id(request.question_id),
                 request=request.told,
                 plan=question_hash(session, plans),
-                lengths=served.slot_lengths(plans, person.name),
+                lengths=served.slot_lengths(plans),
                 padded=served.padded,
                 joins=not request.fresh,
             )
@@ -100,12 +130,7 @@ class Admission:
         if not is_new:
             return self.recover(served, job, request)
         work = self._start(served, job, request, plans)
-        if job.joined:
-            return job
-        work.timetable.reserved.wait()  # or refused, or answered from the ledger
-        if work.refusal is not None:
-            raise work.refusal
-        return self.queue.find(job.policy, job.id, job.person) or job
+        return job if job.joined else work
 
     def recover(self, served: ServedPolicy, job: Job, request: AskedQuestions | None) -> Job:
         """A job that has an outcome, or is being worked on. If its worker died, it is asked
@@ -175,7 +200,7 @@ class Admission:
                 return
             if work.timetable.overran:
                 self.queue.count_overrun(job.person)
-            ran = work.timetable.reserved.is_set() or job.joined
+            ran = work.timetable.reserved.done() or job.joined
             self.queue.finish(job, outcome, engine_ran=ran)
         except _PASSING as problem:
             log.error("job %s: %s, asked for again", job.id, type(problem).__name__)
@@ -186,7 +211,7 @@ class Admission:
             with self._idle:
                 self._working.pop(job.id, None)
                 self._idle.notify_all()
-            work.timetable.reserved.set()
+            work.timetable.announce()
 
     def _find_outcome(
         self, served: ServedPolicy, work: _Work, request: AskedQuestions
@@ -203,7 +228,7 @@ class Admission:
         except (DeniableError, DatabaseError) as found:
             problem = as_ours(found)
             away, listed = isinstance(problem, LedgerUnavailable), request.kind == "questions"
-            began = timetable.reserved.is_set() or job.joined or work.again
+            began = timetable.reserved.done() or job.joined or work.again
             if isinstance(problem, _PASSING) and began and not listed:
                 raise problem from None  # the ledger has its outcome, or gets it later
             # A list has no id in the ledger: if its charge may have been written, it ends here.

@@ -109,11 +109,11 @@ class ServedPolicy:
         """A session for plans and budgets of one person; it runs nothing."""
         return for_question(self._session, analyst, Timetable(0.0, ()))
 
-    def slot_lengths(self, plans: Sequence[Plan], person: str = "") -> list[float]:
+    def slot_lengths(self, plans: Sequence[Plan]) -> list[float]:
         """The length of each step's slot; without slots, how long each may take."""
         if not self.padded:
             return [self.time_limit] * len(plans)
-        return [self._slots.of(plan, canonical.plan_form(plan)[1], person) for plan in plans]
+        return [self._slots.of(plan, canonical.plan_form(plan)[1]) for plan in plans]
 
     def is_open_to(self, person: Person) -> bool:
         """Whether all tables are there for a person."""
