@@ -8,8 +8,9 @@ from starlette.testclient import TestClient
 
 from deniable.app.server.accounts.identity import Identities
 from deniable.app.server.accounts.server_database import ServerDatabase
-from deniable.app.server.questions.opened_server import ServerSettings, make_server
+from deniable.app.server.questions.opened_server import make_server
 from deniable.app.server.questions.question_queue import QueueLimits
+from deniable.app.server.questions.server_settings import ServerSettings
 
 COUNT = {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "1/2"}
 ROWS = 2000
