@@ -35,7 +35,7 @@ from deniable.app.server.questions.question_requests import (
     read_request,
 )
 from deniable.app.server.questions.served_policy import ServedPolicy
-from deniable.app.server.questions.served_session import for_question
+from deniable.app.server.questions.served_session import ServedSession, for_question
 from deniable.app.server.questions.slots import Timetable
 from deniable.errors import (
     AccessDenied,
@@ -63,6 +63,7 @@ class _Work:
 
     job: Job
     timetable: Timetable
+    session: ServedSession  # of the person, which may know the plans
     again: bool = False  # whether somebody was told its id before, so that it must be found
     refusal: DeniableError | None = None
 
@@ -93,9 +94,10 @@ class Admission:
         """The job of a request: a new one, or the one that its id has. When this returns, the
         question is reserved, or waits for the same question, or has an outcome."""
         request = await self.plan(person, body, read_request, body)
-        plans = await self.plan(person, body, check_request, served, person, request)
+        session = served.session_for(person.name)
+        plans = await self.plan(person, body, check_request, served, person, request, session)
         await self.rehearsals.run(person.name, served.slot_lengths, plans)
-        work = await run_in_threadpool(self._take, served, person, request, plans)
+        work = await run_in_threadpool(self._take, served, person, session, request, plans)
         if isinstance(work, Job):
             return work
         # Until it is reserved, or refused, or answered from the ledger.
@@ -110,11 +112,11 @@ class Admission:
         self,
         served: ServedPolicy,
         person: Person,
+        session: ServedSession,
         request: AskedQuestions,
         plans: tuple[Plan, ...],
     ) -> Job | _Work:
         """A new job in progress, unless it waits for another one or its id has one."""
-        session = served.session_for(person.name)
         job, is_new = self.queue.take(
             AskedJob(
                 policy=served.name,
@@ -129,7 +131,7 @@ class Admission:
         )
         if not is_new:
             return self.recover(served, job, request)
-        work = self._start(served, job, request, plans)
+        work = self._start(served, job, request, plans, session)
         return job if job.joined else work
 
     def recover(self, served: ServedPolicy, job: Job, request: AskedQuestions | None) -> Job:
@@ -174,27 +176,28 @@ class Admission:
         job: Job,
         request: AskedQuestions,
         plans: tuple[Plan, ...],
+        session: ServedSession | None = None,
         *,
         again: bool = False,
     ) -> _Work:
         # Who waits for an equal question runs it only if that one was abandoned.
         start = slots.now() if again else job.ready if job.joined else job.start
         timetable = Timetable(start, served.slot_lengths(plans), padded=served.padded)
-        work = _Work(job, timetable, again)
+        work = _Work(job, timetable, session or served.session_for(job.person), again)
         with self._lock:
             if job.id in self._working:
                 return self._working[job.id]
             self._working[job.id] = work
         name = f"question {job.id[:8]}"
         threading.Thread(
-            target=self._work, args=(served, work, request), name=name, daemon=True
+            target=self._work, args=(work, request), name=name, daemon=True
         ).start()
         return work
 
-    def _work(self, served: ServedPolicy, work: _Work, request: AskedQuestions) -> None:
+    def _work(self, work: _Work, request: AskedQuestions) -> None:
         job = work.job
         try:
-            outcome = self._find_outcome(served, work, request)
+            outcome = self._find_outcome(work, request)
             if outcome is None:
                 self.queue.withdraw(job)
                 return
@@ -213,12 +216,10 @@ class Admission:
                 self._idle.notify_all()
             work.timetable.announce()
 
-    def _find_outcome(
-        self, served: ServedPolicy, work: _Work, request: AskedQuestions
-    ) -> dict[str, Any] | None:
+    def _find_outcome(self, work: _Work, request: AskedQuestions) -> dict[str, Any] | None:
         """What is handed over; None for a refusal before anything was spent."""
         job, timetable = work.job, work.timetable
-        session = for_question(served.session, job.person, timetable, job.question_id)
+        session = for_question(work.session, job.person, timetable, job.question_id)
         if job.joined:
             slots.wait_until(job.ready)  # a slot may last longer than the ledger's patience
         try:
@@ -244,22 +245,26 @@ class Admission:
 
 
 def check_request(
-    served: ServedPolicy, person: Person, request: AskedQuestions
+    served: ServedPolicy,
+    person: Person,
+    request: AskedQuestions,
+    session: ServedSession | None = None,
 ) -> tuple[Plan, ...]:
-    """The plans of a request that this person may ask. Refuses others; spends nothing."""
+    """The plans of a request that this person may ask. Refuses others; spends nothing. They are
+    made by a session of this person, which knows them then."""
     if person.tables is not None:  # a refusal names no table or column that is not theirs
         allowed = served.session_for(person.name)
         allowed.policy = served.policy_for(person)
         request.plans(request.about(allowed))
-    session = request.about(served.session_for(person.name))
-    plans = request.plans(session)
+    about = request.about(session or served.session_for(person.name))
+    plans = request.plans(about)
     request.check_expected(plans)
     for plan in plans:
         if not person.may_read(served.name, (*plan.tables, *plan.public)):
             raise AccessDenied(
                 "Your token does not open a table of this question. Nothing was spent."
             )
-        session.check(plan)
+        about.check(plan)
     return plans
 
 
