@@ -6,8 +6,8 @@ answer, the ledger's head and entries, and the same question of somebody else. W
 question that fails is answered in a slot of his own, so the one that fails is compared with a
 light one that nobody repeats.
 
-Most of the time is waiting for slots. At full size rounds go on in lanes beside each other: policies
-of one server, each with people, a ledger and places of its own.
+Most of the time is waiting for slots. At full size rounds go on in lanes beside each other:
+policies of one server, each with people, a ledger and places of its own.
 """
 
 import random
