@@ -18,8 +18,9 @@ from fastapi import FastAPI
 from deniable.app.server.accounts.identity import Identities
 from deniable.app.server.accounts.passwords import Passwords
 from deniable.app.server.accounts.server_database import ServerDatabase
-from deniable.app.server.questions.opened_server import ServerSettings, make_server
+from deniable.app.server.questions.opened_server import make_server
 from deniable.app.server.questions.question_queue import QueueLimits
+from deniable.app.server.questions.server_settings import ServerSettings
 
 PASSWORD = "correct horse battery"
 PEOPLE = {

@@ -10,8 +10,9 @@ import pytest
 import uvicorn
 
 import deniable as dp
-from deniable.app.server.questions.opened_server import ServerSettings, make_server
+from deniable.app.server.questions.opened_server import make_server
 from deniable.app.server.questions.question_queue import QueueLimits
+from deniable.app.server.questions.server_settings import ServerSettings
 from deniable.app.server.serving import ServerPlace, bind
 from deniable.client.server_calls import ServerCalls
 from deniable.release.answer.answer_table import Answer

@@ -9,7 +9,7 @@ The reason is kept in its first entry.
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -30,6 +30,7 @@ from deniable.policy.folder_neighbors import (
     read_names,
 )
 from deniable.policy.ledger_id import (
+    FileChanged,
     check_id_can_be_written,
     new_ledger_id,
     replace_text,
@@ -143,17 +144,28 @@ def grant_limit(
             raise InvalidPolicy(f"{analyst} stands for all analysts. Rename the account.")
         delta = _delta_of(in_force, account)
         changed = with_analyst_limit(text, analyst, epsilon, delta)
-        try:
-            replace_text(file, changed)
-        except OSError as problem:
-            raise InvalidPolicy(
-                f"The server cannot write the policy ({problem.strerror}). Nothing was granted."
-            ) from None
+        _replace_if(file, text, changed)
         try:
             amend_ledger(path, because=because)
         except BaseException:
-            replace_text(file, text)
+            with suppress(FileChanged):  # what was edited meanwhile stays, and is not in force
+                replace_text(file, text, only_if=changed)
             raise
+
+
+def _replace_if(file: Path, before: str, after: str) -> None:
+    """Writes the policy, unless somebody else has written it since it was read."""
+    try:
+        replace_text(file, after, only_if=before)
+    except FileChanged:
+        raise InvalidPolicy(
+            "The policy in the file was edited just now. Nothing was granted, and the edit is "
+            "kept. Look at the policy, then try again."
+        ) from None
+    except OSError as problem:
+        raise InvalidPolicy(
+            f"The server cannot write the policy ({problem.strerror}). Nothing was granted."
+        ) from None
 
 
 def _delta_of(terms: Terms, account: str) -> Fraction:

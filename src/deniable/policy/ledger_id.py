@@ -78,8 +78,16 @@ def write_ledger_id(file: Path, ledger_id: str) -> None:
         ) from None
 
 
-def replace_text(file: Path, text: str) -> None:
-    """Puts another text into a policy file: the file has the old one or the new one."""
+class FileChanged(Exception):
+    """Somebody else has written the file since it was read."""
+
+
+def replace_text(file: Path, text: str, *, only_if: str | None = None) -> None:
+    """Puts another text into a policy file: the file has the old one or the new one.
+
+    With `only_if`, only if the file still has that text; FileChanged otherwise. What somebody
+    saves while this is at work is not lost.
+    """
     file = file.resolve()
     temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
     try:
@@ -90,8 +98,10 @@ def replace_text(file: Path, text: str) -> None:
             out.write(text)
             out.flush()
             os.fsync(out.fileno())
+        if only_if is not None and file.read_bytes() != only_if.encode():
+            raise FileChanged
         temporary.replace(file)
-    except OSError:
+    except (OSError, FileChanged):
         temporary.unlink(missing_ok=True)
         raise
 

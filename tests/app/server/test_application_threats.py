@@ -23,7 +23,26 @@ THREATS = {
             f"{SERVER}/accounts/test_access_gate.py::test_other_origins_change_nothing",
             f"{SERVER}/accounts/test_account_routes.py::test_looking_changes_nothing",
         ),
-        ("other pages change something with a session",),
+        (
+            "other pages change something with a session",
+            "a form of another page is taken",
+            "all sessions share a form's token",
+        ),
+    ),
+    "script in texts of others": (
+        (
+            f"{SERVER}/console/test_console_in_browser.py::test_200_hostile_texts_run_nowhere",
+            f"{SERVER}/surveys/test_survey_console_in_browser.py"
+            "::test_hostile_texts_of_a_survey_run_nowhere",
+            "tests/app/web/console/test_console_templates.py"
+            "::test_no_template_trusts_a_value_or_holds_script_or_style",
+            "tests/app/web/console/test_answer_notebook.py"
+            "::test_text_of_others_is_neither_run_nor_a_heading",
+        ),
+        (
+            "templates trust what they show",
+            "texts of a questionnaire are markup on the page",
+        ),
     ),
     "formulas in files": (
         (f"{HOSTILE}::test_a_spreadsheet_runs_no_formula",),
@@ -52,12 +71,19 @@ THREATS = {
         ),
         ("passwords are guessed without end", "a password is not hashed for an unknown name"),
     ),
+    "names of files, and uploads": (
+        (
+            f"{SERVER}/surveys/test_survey_desk.py::test_no_name_leads_out_of_the_folder",
+            f"{HOSTILE}::test_a_large_body_is_refused_and_not_kept",
+        ),
+        ("the name of a survey leads to any file",),
+    ),
     "frames, and stored pages": (
         (
             f"{SERVER}/test_application.py::test_every_response_has_the_headers",
             f"{SERVER}/accounts/test_account_routes.py::test_every_answer_is_private",
         ),
-        ("failures have no security headers",),
+        ("failures have no security headers", "answers have no security headers"),
     ),
     "addresses that a visitor names": (
         (
@@ -72,14 +98,18 @@ THREATS = {
             f"{HOSTILE}::test_a_large_body_is_refused_and_not_kept",
             f"{HOSTILE}::test_slow_sockets_and_hostile_plans_do_not_hold_up_others",
             f"{SERVER}/test_connection_limits.py::test_a_request_that_does_not_end_is_closed",
-            f"{SERVER}/children/test_rehearsal_children.py"
-            "::test_one_plan_of_a_person_at_a_time_and_few_wait",
+            f"{SERVER}/children/test_turns.py::test_who_waits_holds_no_thread",
+            f"{SERVER}/accounts/test_request_places.py"
+            "::test_accounts_with_many_long_requests_leave_threads_to_others",
         ),
         (
             "a body that says that it is large is read",
             "a request may come without end",
             "a rehearsal may run without end",
             "one person may have everything planned at once",
+            "who waits to plan holds a thread of those who serve",
+            "a person may have any number of requests served at once",
+            "connections of threads that have ended stay open",
             "any number of passwords is hashed at once",
         ),
     ),
@@ -114,11 +144,22 @@ THREATS = {
     ),
     "reports sent twice": (
         (f"{SERVER}/test_survey_routes.py::test_a_token_takes_one_report",),
+        ("a pass brings a second report",),
+    ),
+    "a server that changes its script": (
+        ("tests/app/cli/surveys/test_page_check.py::test_one_changed_byte_is_found",),
+        ("check: a changed script passes",),
+    ),
+    "libraries of others": (
+        (
+            "tests/app/web/console/test_console_files.py"
+            "::test_htmx_is_the_packages_file_to_the_byte_and_comes_with_its_licence",
+        ),
         (),
     ),
     "an older copy of the ledger": (
         ("tests/app/cli/serving/test_serve_operated.py::test_every_command_of_the_page_works",),
-        (),
+        ("an older copy is accepted",),
     ),
 }
 

@@ -40,6 +40,7 @@ except ModuleNotFoundError:
     ) from None
 
 from deniable.app.server.accounts.access_gate import AccessGate, check_routes
+from deniable.app.server.accounts.request_places import RequestPlaces
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -75,7 +76,7 @@ def make_application(
     writes what is answered to requests that fail, if it is not the survey's one sentence;
     `page_of` what people see of it, for requests that want a page.
 
-    With a `gate`, every route needs a row in the role matrix, and is used by its roles only.
+    With a `gate`, every route needs a row in the role matrix, and is for few requests at once.
 
     >>> [route.path for route in make_application(https=True).routes]
     []
@@ -95,7 +96,7 @@ def make_application(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        dependencies=[] if gate is None else [Depends(gate)],
+        dependencies=[] if gate is None else [Depends(gate), Depends(RequestPlaces())],
         lifespan=lifespan,
         exception_handlers=_handlers(problem_of, page_of),
     )

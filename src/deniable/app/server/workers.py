@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from deniable.app.server.accounts.server_database import ServerDatabase
-from deniable.app.server.problem_details import DatabaseError, as_ours
-from deniable.app.server.questions.opened_server import ServerSettings, make_server
+from deniable.app.server.questions.server_settings import ServerSettings
 from deniable.app.server.serving import ServerPlace, bind, serve_on
 from deniable.errors import DeniableError, ServerUnavailable
 
@@ -118,7 +117,9 @@ def _end_with_parent() -> None:
 
 
 def work(told: dict[str, Any]) -> None:
-    """One worker: serves on the socket that it was given."""
+    """One worker: serves on the socket that it was given. Only here all of it is loaded."""
+    from deniable.app.server.questions.opened_server import make_server
+
     settings = ServerSettings.from_json(sys.stdin.readline())
     place = told["place"]
     for name in ("certificate", "key"):
@@ -132,6 +133,8 @@ def work(told: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
+    from deniable.app.server.problem_details import DatabaseError, as_ours
+
     try:
         work(json.loads(sys.argv[1]))
     except (DeniableError, DatabaseError) as problem:

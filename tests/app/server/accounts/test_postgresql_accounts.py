@@ -75,7 +75,7 @@ def test_a_connection_that_was_lost_is_made_again(place):
     store = open_store(place)
     people = Identities(store).people
     people.add("ann", role="analyst")
-    store._local.connection.close()
+    store._connections.mine().close()
     assert people.find("ann") == "ann"
     store.close()
 

@@ -1,7 +1,5 @@
 """Plans are timed on made-up rows in children, and nobody's plan holds up everybody."""
 
-import threading
-
 import pytest
 
 import deniable as dp
@@ -29,7 +27,7 @@ def children():
 
 def test_a_plan_is_timed_without_any_source(children):
     """The column `ward` is not declared: its type, which is public, is enough."""
-    assert 0 < children.seconds(plan_of(policy_of()), "ann") < 600
+    assert 0 < children.seconds(plan_of(policy_of())) < 600
 
 
 def test_a_plan_that_takes_too_long_is_refused_and_its_child_is_replaced():
@@ -38,47 +36,11 @@ def test_a_plan_that_takes_too_long_is_refused_and_its_child_is_replaced():
     try:
         for _ in range(3):  # more often than there are children
             with pytest.raises(dp.Unsupported, match=r"takes more than 0 seconds.*was spent"):
-                children.seconds(plan_of(policy), "ann")
+                children.seconds(plan_of(policy))
         children._longest = 600.0
-        assert children.seconds(plan_of(policy), "ann") > 0
+        assert children.seconds(plan_of(policy)) > 0
     finally:
         children.close()
-
-
-def test_one_plan_of_a_person_at_a_time_and_few_wait(monkeypatch):
-    children, policy = RehearsalChildren(policy_of()), policy_of()
-    begun, end, running = threading.Semaphore(0), threading.Event(), []
-
-    class Slow:
-        """Children that work until they are told to end."""
-
-        def _ask(self, asked, wait, work):
-            running.append(asked)
-            begun.release()
-            assert end.wait(600)
-            return {"seconds": 1.0}, b""
-
-    monkeypatch.setattr(children, "_open", Slow)
-    waiting = [
-        threading.Thread(target=children.seconds, args=(plan_of(policy), "ann"))
-        for _ in range(4)
-    ]
-    for thread in waiting:
-        thread.start()
-    assert begun.acquire(timeout=600)
-    while children._turns._here["ann"] < 4:
-        pass
-    assert len(running) == 1
-    with pytest.raises(dp.TooManyQuestions, match="of yours are being planned: 4"):
-        children.seconds(plan_of(policy), "ann")
-    other = threading.Thread(target=children.seconds, args=(plan_of(policy), "bob"))
-    other.start()
-    assert begun.acquire(timeout=600)  # bob does not wait for ann
-    end.set()
-    for thread in [*waiting, other]:
-        thread.join()
-    assert not children._turns._here
-    assert not children._turns._turns
 
 
 def test_children_with_made_up_rows_are_told_no_source(tmp_path):

@@ -1,7 +1,6 @@
 import html
 import json
 import re
-from contextlib import contextmanager
 from fractions import Fraction
 
 import pytest
@@ -148,14 +147,13 @@ def test_a_preview_takes_a_turn_of_its_person(hospital, monkeypatch):
     """Planning is free and keeps a processor busy, whether or not it is asked in a browser."""
     turns = []
 
-    @contextmanager
-    def take(admission, person, body):
+    async def take(admission, person, body, act, *given):
         turns.append((person.name, json.loads(body)["sql"]))
         if len(turns) > 1:
             raise TooManyQuestions("Questions of yours are being planned: 16.")
-        yield
+        return act(*given)
 
-    monkeypatch.setattr(Admission, "planning", take)
+    monkeypatch.setattr(Admission, "plan", take)
     ann, asked = hospital.visitor("ann"), {"sql": COUNTS, "by": "epsilon", "epsilon": "0.1"}
     pages = [ann.submit("/console/hospital/preview", **asked).text for _ in range(2)]
     assert turns == [("ann", COUNTS)] * 2

@@ -8,6 +8,7 @@ import pytest
 import deniable as dp
 from deniable.app.server.accounts.people import People
 from deniable.app.server.accounts.server_database import ServerDatabase
+from deniable.ledger import beginning
 from deniable.ledger.beginning import grant_limit
 from deniable.ledger.terms import Terms
 from tests.app.server.console.conftest import open_hospital
@@ -234,3 +235,40 @@ def test_the_lines_and_the_command_grant_what_was_requested(requested):
     hospital.file.write_text(f"{hospital.file.read_text()}\n{lines}\n")
     (gift,) = amend_ledger(hospital.file, because="request 1 of ann")
     assert "ann" in str(gift)
+
+
+def edit_at(monkeypatch, name, file):
+    """Somebody saves the policy by hand in the moment before `name` of a grant runs."""
+    act = getattr(beginning, name)
+
+    def edit_first(*given, **how):
+        file.write_text(file.read_text() + "# by hand\n")
+        return act(*given, **how)
+
+    monkeypatch.setattr(beginning, name, edit_first)
+
+
+@pytest.mark.parametrize("moment", ["load", "with_analyst_limit"])
+def test_an_edit_in_the_moment_of_a_grant_is_kept(requested, monkeypatch, moment):
+    hospital, there, _ = requested
+    before = hospital.file.read_text()
+    edit_at(monkeypatch, moment, hospital.file)
+    refused = hospital.visitor("olga").submit(there, act="grant")
+    monkeypatch.undo()
+    assert refused.status_code == 400
+    assert "was edited just now. Nothing was granted" in text_of(refused)
+    assert hospital.file.read_text() == before + "# by hand\n"
+    assert hospital.visitor("ann").get("/v1/hospital/budget").json()["epsilon"] == "1"
+    assert hospital.visitor("olga").submit(there, act="grant").status_code == 303
+
+
+def test_an_edit_is_kept_when_the_ledger_refuses_a_grant(requested, monkeypatch):
+    hospital, there, _ = requested
+
+    def refuse(path, because):
+        raise dp.LedgerUnavailable("The ledger is away.")
+
+    monkeypatch.setattr(beginning, "amend_ledger", refuse)
+    edit_at(monkeypatch, "amend_ledger", hospital.file)
+    assert hospital.visitor("olga").submit(there, act="grant").status_code == 400
+    assert hospital.file.read_text().endswith("# by hand\n")

@@ -8,8 +8,9 @@ from starlette.testclient import TestClient
 
 from deniable.app.server.accounts.identity import Identities
 from deniable.app.server.accounts.server_database import ServerDatabase
-from deniable.app.server.questions.opened_server import ServerSettings, make_server
+from deniable.app.server.questions.opened_server import make_server
 from deniable.app.server.questions.question_queue import QueueLimits
+from deniable.app.server.questions.server_settings import ServerSettings
 
 COUNT = {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "1/2"}
 ROWS = 2000
@@ -33,9 +34,11 @@ source = "staff.csv"
 """
 
 
-def write_hospital(folder: Path, *, epsilon=10, ledger="", more="", rows=ROWS) -> Path:
-    """The policy's file, in a folder of its own: its name is `hospital`."""
-    place = folder / "hospital"
+def write_hospital(
+    folder: Path, *, epsilon=10, ledger="", more="", rows=ROWS, name="hospital"
+) -> Path:
+    """The policy's file, in a folder of its own by its name."""
+    place = folder / name
     place.mkdir()
     lines = "".join(f"{i},{'AB'[i % 2]},{i % 5000},{i % 90}\n" for i in range(rows))
     (place / "visits.csv").write_text("patient,ward,cost,age\n" + lines)
@@ -50,12 +53,12 @@ def people_of(folder: Path) -> Identities:
 
 
 @contextmanager
-def serving(file: Path, **changes):
+def serving(*files: Path, **changes):
     """A client of a server in this process, without slots unless they are asked for."""
-    folder = file.parent.parent
+    folder = files[0].parent.parent
     limits = QueueLimits(**changes.pop("limits", {"places": 1}))
     usual = {"padded": False, "database": folder / "server.sqlite", "limits": limits}
-    settings = ServerSettings((file,), **(usual | changes))
+    settings = ServerSettings(files, **(usual | changes))
     application = make_server(settings, https=False)
     with TestClient(application, raise_server_exceptions=False) as client:
         yield client

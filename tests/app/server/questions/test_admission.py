@@ -1,5 +1,6 @@
 """What others can see while a question is being answered, and what happens when it is late."""
 
+import asyncio
 import os
 import signal
 import threading
@@ -163,7 +164,7 @@ def test_a_repeat_waits_for_the_same_slot(open_server, hours, finished):
 
 
 def test_who_waits_for_the_same_slot_asks_the_ledger_at_its_end(
-    open_server, hours, monkeypatch
+    open_server, hours, finished, monkeypatch
 ):
     moments, ask = [], QuestionDesk.ask
 
@@ -174,6 +175,7 @@ def test_who_waits_for_the_same_slot_asks_the_ledger_at_its_end(
     monkeypatch.setattr(QuestionDesk, "ask", note_and_ask)
     people = open_server()
     first, other = people["ann"].ask(), people["bob"].ask()
+    assert finished.wait(600)
     hours.move(HOUR)
     assert people["bob"].wait(other.json()["id"]).status_code == 200
     assert moments[1:] == [first.json()["ready"]]
@@ -193,7 +195,7 @@ def test_a_place_is_held_until_the_slot_ends(open_server, hours, finished):
     assert people["bob"].wait(second.json()["id"]).status_code == 200
 
 
-def test_the_queue_is_bounded_for_each_and_for_all(open_server, hours):
+def test_the_queue_is_bounded_for_each_and_for_all(open_server, hours, finished):
     people = open_server(places=1, of_one=2, in_all=3)
     taken = [people["ann"].ask(epsilon=i + 1) for i in range(3)]
     assert [answer.status_code for answer in taken] == [202, 202, 429]
@@ -202,6 +204,7 @@ def test_the_queue_is_bounded_for_each_and_for_all(open_server, hours):
     left = people["bob"].get("budget").json()
     assert people["bob"].ask(epsilon=5).status_code == 429
     assert people["bob"].get("budget").json() == left
+    assert finished.wait(600)
     hours.move(HOUR)
     assert people["ann"].wait(taken[0].json()["id"]).status_code == 200
     assert people["bob"].ask(epsilon=5).status_code == 202
@@ -214,9 +217,10 @@ def test_a_refusal_takes_no_place(open_server, hours):
     assert people["ann"].ask().json()["wait"] == HOUR
 
 
-def test_a_kept_answer_takes_no_place(open_server, hours):
+def test_a_kept_answer_takes_no_place(open_server, hours, finished):
     people = open_server(places=1, of_one=1)
     first = people["ann"].ask()
+    assert finished.wait(600)
     hours.move(HOUR)
     people["ann"].wait(first.json()["id"])
     again = people["ann"].ask()
@@ -376,7 +380,6 @@ def test_a_ledger_that_is_away_is_no_failure_of_the_server(place, monkeypatch):
 
 def test_a_long_request_waits_for_the_turn_of_long_ones():
     taken, ann = admission.Admission(queue=None), SimpleNamespace(name="ann")
-    with taken.planning(ann, b"x" * 100):
-        assert not taken.turns._long.locked()
-    with taken.planning(ann, b"x" * 5000):
-        assert taken.turns._long.locked()
+    is_long = taken.turns._long.locked
+    assert not asyncio.run(taken.plan(ann, b"x" * 100, is_long))
+    assert asyncio.run(taken.plan(ann, b"x" * 5000, is_long))

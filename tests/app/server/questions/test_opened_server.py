@@ -2,10 +2,8 @@
 
 import pytest
 
-import deniable as dp
 from deniable.app.server.accounts.browser_sessions import COOKIE
 from deniable.app.server.accounts.role_matrix import MATRIX
-from deniable.app.server.questions.opened_server import ServerSettings
 from tests.app.server.questions.asking import Asker, people_of, serving, write_hospital
 
 OURS = {"Sec-Fetch-Site": "same-origin"}
@@ -84,8 +82,3 @@ def test_metrics_are_for_owners_and_operators(tmp_path):
             if status == 200:
                 assert answer.text.startswith("deniable_questions_taken_total 1\n")
         assert client.get("/metrics").status_code == 401
-
-
-def test_providers_need_an_origin(place, tmp_path):
-    with pytest.raises(dp.InvalidParameter, match="needs `--origin`"):
-        ServerSettings((place,), providers=tmp_path / "p.toml").check()

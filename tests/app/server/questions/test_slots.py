@@ -15,7 +15,7 @@ def policy_of(**declared):
 def lengths(folder, policy, seconds, shortest=0.25):
     """Slot lengths if every rehearsal takes that many seconds."""
     database = ServerDatabase(folder / "server.sqlite")
-    rehearse = lambda plan, person: seconds  # noqa: E731
+    rehearse = lambda plan: seconds  # noqa: E731
     return SlotLengths("hospital", policy, database, rehearse, shortest=shortest)
 
 
@@ -51,7 +51,7 @@ def test_steps_have_slots_one_after_the_other(monkeypatch):
     monkeypatch.setattr("deniable.app.server.questions.slots.wait_until", waited.append)
     table = Timetable(100.0, [1.0, 4.0, 2.0])
     assert table.end == 107.0
-    assert not table.reserved.is_set()
+    assert not table.reserved.done()
     assert [table.begin_step() for _ in range(4)] == [101.0, 105.0, 107.0, 107.0]
     assert waited == [100.0, 101.0, 105.0, 105.0]
-    assert table.reserved.is_set()
+    assert table.reserved.done()

@@ -5,11 +5,16 @@ of very many rows, one whose noise takes long to draw, and one that fails. Watch
 answer, the ledger's head and entries, and the same question of somebody else. Who repeats a
 question that fails is answered in a slot of his own, so the one that fails is compared with a
 light one that nobody repeats.
+
+Most of the time is waiting for slots. At full size rounds go on in lanes beside each other:
+policies of one server, each with people, a ledger and places of its own.
 """
 
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -46,11 +51,23 @@ class Course:
 
     slot: float
     extra: float
-    kind: str = "light"  # of the question that is being asked
+    lanes: int = 1
 
 
 def course_of(rounds):
-    return Course(slot=0.25, extra=0.05) if rounds >= ENOUGH else Course(slot=3.0, extra=0.8)
+    if rounds < ENOUGH:
+        return Course(slot=3.0, extra=0.8)
+    return Course(slot=0.5, extra=0.05, lanes=4)
+
+
+def price_of(number, kind):
+    """The epsilon of a question: no two have the same, and it tells the kind."""
+    return Fraction(10**6 + (number + 2) * len(KINDS) + KINDS.index(kind), 10**6)
+
+
+def kind_of(plan):
+    """The kind of the question that a plan answers."""
+    return KINDS[int(plan.epsilon * 10**6) % len(KINDS)]
 
 
 @pytest.fixture
@@ -61,14 +78,14 @@ def slow_down(monkeypatch):
         run, draw = TimedEngine.run, engine_run.draw_answer
 
         def run_or_fail(self, written):
-            if course.kind == "error":
+            if kind_of(written.plan) == "error":
                 raise EngineFailed("00000000")
             return run(self, written)
 
-        def draw_slowly(*given):
-            if course.kind == "noise":
+        def draw_slowly(plan, *given):
+            if kind_of(plan) == "noise":
                 time.sleep(course.extra)
-            return draw(*given)
+            return draw(plan, *given)
 
         monkeypatch.setattr(TimedEngine, "run", run_or_fail)
         monkeypatch.setattr(engine_run, "draw_answer", draw_slowly)
@@ -108,26 +125,44 @@ def watch(people, told, *, repeated, padded):
 
 def measure(folder, course, rounds, *, padded):
     """The times of questions of all kinds, which are asked in turn."""
-    place = write_hospital(folder, epsilon=10**9, more=HEAVY)
-    rows = "".join(f"one,A,{i % 5000},{i % 90}\n" for i in range(HEAVY_ROWS))
-    (place.parent / "heavy.csv").write_text((place.parent / "visits.csv").read_text() + rows)
+    heavy = "".join(f"one,A,{i % 5000},{i % 90}\n" for i in range(HEAVY_ROWS))
+    places = []
+    for lane in range(course.lanes):
+        places.append(write_hospital(folder, epsilon=10**9, more=HEAVY, name=f"lane{lane}"))
+        light = (places[-1].parent / "visits.csv").read_text()
+        (places[-1].parent / "heavy.csv").write_text(light + heavy)
+    limits = {"places": course.lanes}
     found = {kind: [] for kind in KINDS}
-    with serving(place, padded=padded, slot=course.slot) as client:
-        tokens = people_of(folder)
-        people = {
-            name: Asker(client, tokens.new_token(name, role=role))
-            for name, role in (("ann", "analyst"), ("bob", "analyst"), ("eve", "auditor"))
-        }
-        for number in range(-1, rounds):  # the first round warms up
-            for kind in random.sample(KINDS, len(KINDS)):
-                course.kind = kind
-                table = "heavy" if kind == "rows" else "visits"
-                price = f"{10**6 + (number + 2) * len(KINDS) + KINDS.index(kind)}/1000000"
-                told = {"sql": f"SELECT COUNT(*) AS n FROM {table}", "epsilon": price}
-                repeated = kind not in ("alone", "error")
-                seen = watch(people, told, repeated=repeated, padded=padded)
-                if number >= 0:
-                    found[kind].append(seen)
+    with serving(*places, padded=padded, slot=course.slot, limits=limits) as client:
+        people = people_of(folder)
+        each = range(-1, -(-rounds // course.lanes))  # the first round warms up
+        with ThreadPoolExecutor(course.lanes) as lanes:
+            work = lanes.map(
+                lambda lane: ask_in_lane(client, people, f"lane{lane}", each, padded),
+                range(course.lanes),
+            )
+            for times in work:
+                for kind in KINDS:
+                    found[kind] += times[kind]
+    return found
+
+
+def ask_in_lane(client, tokens, lane, numbers, padded):
+    """The times of the questions about one policy."""
+    people = {
+        name: Asker(client, tokens.new_token(f"{name} of {lane}", role=role), lane)
+        for name, role in (("ann", "analyst"), ("bob", "analyst"), ("eve", "auditor"))
+    }
+    found = {kind: [] for kind in KINDS}
+    for number in numbers:
+        for kind in random.sample(KINDS, len(KINDS)):
+            table = "heavy" if kind == "rows" else "visits"
+            price = str(price_of(number, kind))
+            told = {"sql": f"SELECT COUNT(*) AS n FROM {table}", "epsilon": price}
+            repeated = kind not in ("alone", "error")
+            seen = watch(people, told, repeated=repeated, padded=padded)
+            if number >= 0:
+                found[kind].append(seen)
     return found
 
 

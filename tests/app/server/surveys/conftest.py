@@ -5,8 +5,9 @@ from starlette.testclient import TestClient
 
 from deniable.app.server.accounts.identity import Identities
 from deniable.app.server.accounts.server_database import ServerDatabase
-from deniable.app.server.questions.opened_server import ServerSettings, make_server
+from deniable.app.server.questions.opened_server import make_server
 from deniable.app.server.questions.question_queue import QueueLimits
+from deniable.app.server.questions.server_settings import ServerSettings
 from tests.app.server.console.conftest import Hospital
 from tools.console_server import add_people, write_small_hospital
 

@@ -18,7 +18,7 @@ from deniable.app.cli.commands.survey import DRAFT
 from deniable.app.cli.story.hospital_questions import BUDGET, VISITS
 
 if TYPE_CHECKING:
-    from deniable.app.server.questions.opened_server import ServerSettings
+    from deniable.app.server.questions.server_settings import ServerSettings
 
 PEOPLE = {"olga": "owner", "ann": "analyst", "audrey": "auditor"}
 RESPONDENTS = 200
@@ -84,7 +84,7 @@ def serve_demo(port: int) -> None:
 @contextmanager
 def make_demo(visits: int = VISITS) -> Iterator[DemoServer]:
     """The demonstration in a new folder, which is removed afterwards."""
-    from deniable.app.server.questions.opened_server import ServerSettings
+    from deniable.app.server.questions.server_settings import ServerSettings
 
     with TemporaryDirectory(prefix="deniable-demo-") as name:
         folder = Path(name)

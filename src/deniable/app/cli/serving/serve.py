@@ -9,7 +9,7 @@ from deniable.app.cli.serving.access import Database
 from deniable.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from deniable.app.server.questions.opened_server import ServerSettings
+    from deniable.app.server.questions.server_settings import ServerSettings
     from deniable.app.server.serving import ServerPlace
 
 
@@ -139,8 +139,8 @@ def _read_settings(
     **more: Any,
 ) -> "ServerSettings":
     from deniable.app.server.accounts.server_database import DEFAULT_DATABASE
-    from deniable.app.server.questions.opened_server import ServerSettings
     from deniable.app.server.questions.question_queue import QueueLimits
+    from deniable.app.server.questions.server_settings import ServerSettings
 
     if padding not in ("on", "off"):
         raise InvalidParameter(f"`--padding` must be on or off. Found {padding!r}.")
@@ -167,17 +167,19 @@ def _serve_demo(policies: list[Path] | None, host: str, port: int) -> None:
 
 
 def _serve(settings: "ServerSettings", place: "ServerPlace", workers: int) -> None:
-    from deniable.app.server.questions.opened_server import make_server
-    from deniable.app.server.serving import serve as serve_application
-    from deniable.app.server.workers import serve_workers
 
     def tell(url: str) -> None:
         for name in settings.names:
             print(f"{name}: {url}/v1/{name}", flush=True)
 
     if workers > 1:
+        from deniable.app.server.workers import serve_workers
+
         serve_workers(settings, place, workers, ready=tell)
     else:
+        from deniable.app.server.questions.opened_server import make_server
+        from deniable.app.server.serving import serve as serve_application
+
         https = place.https or place.behind_proxy
         serve_application(make_server(settings, https=https), place, ready=tell)
 

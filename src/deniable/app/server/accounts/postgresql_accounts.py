@@ -4,11 +4,11 @@ A write holds a lock until it ends, so two servers never decide on the same old 
 """
 
 import re
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from deniable.app.server.accounts.thread_connections import ThreadConnections
 from deniable.errors import InvalidParameter, MissingExtra, ServerUnavailable
 from deniable.policy.postgresql_addresses import read_postgresql
 
@@ -55,8 +55,7 @@ class PostgresqlAccounts:
         }
         if address.database:
             self._options["dbname"] = address.database
-        self._local, self._lock = threading.local(), threading.Lock()
-        self._open: list[psycopg.Connection[Any]] = []
+        self._connections = ThreadConnections(self._connect, is_usable=_is_usable)
         try:
             self._begin()
         except BaseException:
@@ -93,15 +92,12 @@ class PostgresqlAccounts:
 
     def close(self) -> None:
         """Closes the connections of all threads, which must not use them any more."""
-        with self._lock:
-            for connection in self._open:
-                connection.close()
-            self._open, self._local = [], threading.local()
+        self._connections.close()
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[_Transaction]:
         try:
-            connection = self._connect()
+            connection = self._connections.mine()
             connection.execute(f"BEGIN ISOLATION LEVEL {kind}".encode())
             try:
                 yield _Transaction(connection)
@@ -117,13 +113,11 @@ class PostgresqlAccounts:
             ) from None
 
     def _connect(self) -> "psycopg.Connection[Any]":
-        known: psycopg.Connection[Any] | None = getattr(self._local, "connection", None)
-        if known is not None and not known.closed and not known.broken:
-            return known
         connection = psycopg.connect(**self._options, autocommit=True, connect_timeout=30)
         for setting in ("synchronous_commit = on", f"search_path = {self._schema}, pg_catalog"):
             connection.execute(f"SET {setting}".encode())
-        with self._lock:
-            self._open = [one for one in self._open if not one.closed] + [connection]
-        self._local.connection = connection
         return connection
+
+
+def _is_usable(connection: "psycopg.Connection[Any]") -> bool:
+    return not (connection.closed or connection.broken)

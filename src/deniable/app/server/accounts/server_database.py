@@ -6,12 +6,12 @@ workers never decide on the same old state. What a write returned from lasts.
 
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from deniable.app.server.accounts.thread_connections import ThreadConnections
 from deniable.errors import InvalidParameter, ServerUnavailable
 
 DEFAULT_DATABASE = Path("deniable.server.sqlite")
@@ -39,9 +39,7 @@ class ServerDatabase:
 
     def __init__(self, file: Path, *, lock_timeout: float = 30.0) -> None:
         self.file, self._timeout = file, lock_timeout
-        self._local = threading.local()
-        self._open: list[sqlite3.Connection] = []
-        self._lock = threading.Lock()
+        self._connections = ThreadConnections(self._connect)
         try:
             os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
             with self.writing() as connection:
@@ -71,16 +69,12 @@ class ServerDatabase:
 
     def close(self) -> None:
         """Closes the connections of all threads, which must not use them any more."""
-        with self._lock:
-            for connection in self._open:
-                connection.close()
-            self._open = []
-            self._local = threading.local()
+        self._connections.close()
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
         try:
-            connection = self._connect()
+            connection = self._connections.mine()
             connection.execute(begin)
         except sqlite3.Error as problem:
             raise _unavailable(self.file, problem) from None
@@ -95,18 +89,12 @@ class ServerDatabase:
             raise
 
     def _connect(self) -> sqlite3.Connection:
-        known: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if known is not None:
-            return known
         connection = sqlite3.connect(
             self.file, timeout=self._timeout, isolation_level=None, check_same_thread=False
         )
         _switch_to_log(connection, time.monotonic() + self._timeout)
         for setting in _SETTINGS:
             connection.execute(setting)
-        with self._lock:
-            self._open.append(connection)
-        self._local.connection = connection
         return connection
 
 

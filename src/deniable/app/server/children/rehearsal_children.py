@@ -2,7 +2,7 @@
 
 A rehearsal decides how long a slot is, before anything is charged. Somebody may ask for a plan
 that runs without end on any rows, so it may neither run in the server itself nor hold up the
-plans of other people: one plan of a person is timed at a time, and few may wait.
+plans of other people: who asks for times takes turns, one plan of a person at a time.
 """
 
 import queue
@@ -10,14 +10,12 @@ import threading
 
 from deniable.app.server.children.messages import PipeBroken, PipeTimeout
 from deniable.app.server.children.pooled_engine import PooledEngine
-from deniable.app.server.children.turns import Turns
 from deniable.errors import TooManyQuestions, Unsupported
 from deniable.policy import Policy
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
 
 LONGEST_REHEARSAL = 10.0  # seconds, of all tries of one plan
-_MOST_OF_ONE = 4  # plans of one person, timed or waiting
 _MOST_WAITING = 30.0  # seconds for a child that is free
 
 
@@ -26,28 +24,26 @@ class RehearsalChildren:
 
     def __init__(self, policy: Policy, *, longest: float = LONGEST_REHEARSAL) -> None:
         self._policy, self._longest = policy, longest
-        self._turns = Turns(_MOST_OF_ONE)
         self._pool: PooledEngine | None = None
         self._lock = threading.Lock()
 
-    def seconds(self, plan: Plan, person: str = "") -> float:
+    def seconds(self, plan: Plan) -> float:
         """How long a plan takes on made-up rows: the fastest of some tries. Refuses a plan that
         takes too long, or breaks its child."""
         asked = {"act": "rehearse", "plan": canonical.to_json(plan)}
-        with self._turns.of(person):
-            try:
-                told, _ = self._open()._ask(asked, _MOST_WAITING, self._longest)
-            except queue.Empty:
-                raise TooManyQuestions(
-                    "Other new questions are being tried on made-up rows. Nothing was spent. "
-                    "Try again later."
-                ) from None
-            except (PipeBroken, PipeTimeout):
-                raise Unsupported(
-                    f"On made-up rows this question takes more than {self._longest:g} seconds, "
-                    "or more memory than the policy allows. So no slot can be found for it. "
-                    "Nothing was spent. Ask a simpler question."
-                ) from None
+        try:
+            told, _ = self._open()._ask(asked, _MOST_WAITING, self._longest)
+        except queue.Empty:
+            raise TooManyQuestions(
+                "Other new questions are being tried on made-up rows. Nothing was spent. Try "
+                "again later."
+            ) from None
+        except (PipeBroken, PipeTimeout):
+            raise Unsupported(
+                f"On made-up rows this question takes more than {self._longest:g} seconds, or "
+                "more memory than the policy allows. So no slot can be found for it. Nothing "
+                "was spent. Ask a simpler question."
+            ) from None
         return float(told["seconds"])
 
     def close(self) -> None:

@@ -1,11 +1,22 @@
-"""One turn of a person at a time: nobody's work holds up everybody else's."""
+"""One turn of a person at a time: nobody's work holds up everybody else's.
 
-import threading
+What waits for a turn holds no thread. The threads that work are kept apart from those that
+serve short requests, so that anyone who only looks is answered, also beside many plans.
+"""
+
+import asyncio
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
+from typing import ParamSpec, TypeVar
+
+import anyio
 
 from deniable.errors import TooManyQuestions
+
+_THREADS = 16  # that work at once, of all people
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
 
 
 class Turns:
@@ -13,36 +24,47 @@ class Turns:
     people is done one after the other, so that many accounts hold up others no more than one.
 
     >>> turns = Turns(1)
-    >>> with turns.of("ann"), turns.of("bob"):
-    ...     with turns.of("ann"):
-    ...         pass
-    Traceback (most recent call last):
-    deniable.errors.TooManyQuestions: Questions of yours are being planned: 1. Nothing...
+    >>> async def work():
+    ...     return await turns.run("ann", len, "four")
+    >>> asyncio.run(work())
+    4
     """
 
     def __init__(self, most: int) -> None:
-        self._most, self._lock = most, threading.Lock()
+        self._most = most
         self._here: Counter[str] = Counter()  # those who have a turn or wait for one
-        self._turns: dict[str, threading.Lock] = {}
-        self._long = threading.Lock()
+        self._turns: dict[str, asyncio.Lock] = {}
+        self._long = asyncio.Lock()
+        self._threads = anyio.CapacityLimiter(_THREADS)
 
-    @contextmanager
-    def of(self, person: str, *, long: bool = False) -> Iterator[None]:
+    async def run(
+        self, person: str, act: Callable[Given, Found], *given: Given.args, **how: Given.kwargs
+    ) -> Found:
+        """Does something in a thread, when it is this person's turn."""
+        async with self.of(person):
+            return await self.work(act, *given, **how)
+
+    async def work(
+        self, act: Callable[Given, Found], *given: Given.args, **how: Given.kwargs
+    ) -> Found:
+        """Does something in a thread, for somebody who has a turn."""
+        return await anyio.to_thread.run_sync(lambda: act(*given, **how), limiter=self._threads)
+
+    @asynccontextmanager
+    async def of(self, person: str, *, long: bool = False) -> AsyncIterator[None]:
         """Waits for a turn of this person, and for that of long work. Refuses if too many
         wait."""
-        with self._lock:
-            if self._here[person] >= self._most:
-                raise TooManyQuestions(
-                    f"Questions of yours are being planned: {self._most}. Nothing was spent. "
-                    "Wait for them."
-                )
-            self._here[person] += 1
-            turn = self._turns.setdefault(person, threading.Lock())
+        if self._here[person] >= self._most:
+            raise TooManyQuestions(
+                f"Questions of yours are being planned: {self._most}. Nothing was spent. "
+                "Wait for them."
+            )
+        self._here[person] += 1
+        turn = self._turns.setdefault(person, asyncio.Lock())
         try:
-            with turn, self._long if long else nullcontext():
+            async with turn, self._long if long else nullcontext():
                 yield
         finally:
-            with self._lock:
-                self._here[person] -= 1
-                if not self._here[person]:
-                    del self._here[person], self._turns[person]
+            self._here[person] -= 1
+            if not self._here[person]:
+                del self._here[person], self._turns[person]

@@ -66,12 +66,8 @@ class AnswerPages:
         served, person = self._console.enter(request, policy)
         text = (await read_form(request)).get("over", "").replace("\r\n", "\n")
         kept = await find_answer(self._console, request, served, name)
-
-        def compute() -> Response:  # it keeps a processor busy: one of a person at a time
-            with self._console.server.admission.turns.of(person.name):
-                return self._page(request, policy, kept, text)
-
-        return await run_in_threadpool(compute)
+        turns = self._console.server.admission.turns  # it keeps a processor busy
+        return await turns.run(person.name, self._page, request, policy, kept, text)
 
     async def show_notebook(self, request: Request, policy: str, name: str) -> Response:
         """The answer as a notebook."""

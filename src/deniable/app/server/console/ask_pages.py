@@ -47,12 +47,12 @@ class AskPages:
             PageRoute("POST", ANSWERS, self.ask),
         ]
 
-    def show_ask(self, request: Request, policy: str) -> Response:
+    async def show_ask(self, request: Request, policy: str) -> Response:
         """The page with an example, and with the price of that."""
         served, person = self._console.enter(request, policy)
-        tables = _tables(served, person)
+        tables = await run_in_threadpool(_tables, served, person)
         form = AskedForm(sql=example_question(tables), margin=example_margin(tables))
-        return self._page(request, served, person, form)
+        return await self._page(request, served, person, form)
 
     async def show_price(self, request: Request, policy: str) -> Response:
         """The same page for what was filled in, for browsers without our script: with its
@@ -66,13 +66,13 @@ class AskPages:
                 form = form.with_sql(write_question(_tables(served, person), fields))
             except DeniableError as refusal:
                 problem = str(refusal)
-        return await run_in_threadpool(self._page, request, served, person, form, problem)
+        return await self._page(request, served, person, form, problem)
 
     async def show_preview(self, request: Request, policy: str) -> Response:
         """The part of the page that says what the question costs."""
         served, person = self._console.enter(request, policy)
         form = AskedForm.read(await read_form(request))
-        values = await run_in_threadpool(self._preview, served, person, form)
+        values = await self._preview(served, person, form)
         return self._console.show_part(request, "preview.html", **values)
 
     async def ask(self, request: Request, policy: str) -> Response:
@@ -80,21 +80,18 @@ class AskPages:
         served, person = self._console.enter(request, policy)
         form = AskedForm.read(await read_form(request))
         try:
-            job = await run_in_threadpool(
-                self._console.server.admission.admit,
+            job = await self._console.server.admission.admit(
                 served,
                 person,
                 form.body(expects=[form.expects], question_id=form.question_id or None),
             )
         except DeniableError as refusal:
-            page = await run_in_threadpool(
-                self._page, request, served, person, form, str(refusal)
-            )
+            page = await self._page(request, served, person, form, str(refusal))
             page.status_code = problem_of(refusal).status_code
             return page
         return go_to(f"/console/{served.name}/releases/{job.id}")
 
-    def _page(
+    async def _page(
         self,
         request: Request,
         served: ServedPolicy,
@@ -102,28 +99,31 @@ class AskPages:
         form: AskedForm,
         problem: str = "",
     ) -> Response:
-        return self._console.show(
+        return await run_in_threadpool(
+            self._console.show,
             request,
             "ask.html",
             title="Ask a question",
             refused=problem,
-            tables=_tables(served, person),
+            tables=await run_in_threadpool(_tables, served, person),
             words=SQL_WORDS,
             measures=MEASURES,
             comparisons=COMPARISONS,
             confidences=CONFIDENCES,
             stops=STOPS,
             ends=(PRIVATE_END, PRECISE_END),
-            **self._preview(served, person, form),
+            **await self._preview(served, person, form),
         )
 
-    def _preview(self, served: ServedPolicy, person: Person, form: AskedForm) -> dict[str, Any]:
+    async def _preview(
+        self, served: ServedPolicy, person: Person, form: AskedForm
+    ) -> dict[str, Any]:
         """The preview of a form, and the form with its linked fields filled in."""
         preview: QuestionPreview | None = None
         problem = ""
         try:
-            with self._console.server.admission.planning(person, form.body()):
-                preview = preview_question(served, person, form)
+            plan = self._console.server.admission.plan
+            preview = await plan(person, form.body(), preview_question, served, person, form)
         except DeniableError as refusal:
             problem = str(refusal)
         else:

@@ -4,12 +4,10 @@ The rows fit the policy and nothing else is known of them: no source is opened. 
 spent, and no answer of this page is kept.
 """
 
-import threading
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -30,7 +28,6 @@ from deniable.release.opening import rehearse
 
 REHEARSE = "/console/{policy}/rehearse"
 _USUAL = "0.1"
-_REHEARSING = threading.Lock()  # an engine works in this process: one question at a time
 
 
 class RehearsalPages:
@@ -56,13 +53,10 @@ class RehearsalPages:
         """The answer to a question about made-up rows."""
         served, person = self._console.enter(request, policy)
         form = replace(AskedForm.read(await read_form(request)), by="epsilon")
-
-        def compute() -> dict[str, Any]:  # it keeps a processor busy: one of a person at a time
-            with self._console.server.admission.turns.of(person.name):
-                return answer_rehearsal(served, person, form)
-
+        rehearsals = self._console.server.admission.rehearsals  # it keeps a processor busy
         try:
-            answered = await run_in_threadpool(compute)
+            async with rehearsals.of(person.name, long=True):
+                answered = await rehearsals.work(answer_rehearsal, served, person, form)
         except DeniableError as problem:
             return self._page(request, served, form, problem=str(problem))
         return self._page(request, served, form, **answered)
@@ -84,12 +78,11 @@ class RehearsalPages:
 def answer_rehearsal(served: ServedPolicy, person: Person, form: AskedForm) -> dict[str, Any]:
     """The table, the picture and the notes of an answer about made-up rows."""
     epsilon = Fraction(form.request()["epsilon"])
-    with _REHEARSING:
-        session = rehearse(without_sources(served.policy_for(person)), analyst=person.name)
-        try:
-            release = session.sql(form.sql, epsilon=epsilon)
-        finally:
-            session.close()
+    session = rehearse(without_sources(served.policy_for(person)), analyst=person.name)
+    try:
+        release = session.sql(form.sql, epsilon=epsilon)
+    finally:
+        session.close()
     return {
         "table": show_answer(release.plan, release.answer),
         "chart": draw_answer(release.plan, release.answer),

@@ -6,18 +6,21 @@ record, at the end of the slot. If this process dies, anyone who asks for the jo
 outcome from the ledger, under the same question id: it never has a second one.
 """
 
+import asyncio
 import json
 import logging
 import os
 import secrets
 import threading
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
+
 from deniable.app.server.accounts.identity import Person
-from deniable.app.server.children.turns import Turns
+from deniable.app.server.children.turns import Found, Given, Turns
 from deniable.app.server.problem_details import DatabaseError, as_ours
 from deniable.app.server.questions import slots
 from deniable.app.server.questions.question_queue import (
@@ -32,7 +35,7 @@ from deniable.app.server.questions.question_requests import (
     read_request,
 )
 from deniable.app.server.questions.served_policy import ServedPolicy
-from deniable.app.server.questions.served_session import for_question
+from deniable.app.server.questions.served_session import ServedSession, for_question
 from deniable.app.server.questions.slots import Timetable
 from deniable.errors import (
     AccessDenied,
@@ -60,6 +63,7 @@ class _Work:
 
     job: Job
     timetable: Timetable
+    session: ServedSession  # of the person, which may know the plans
     again: bool = False  # whether somebody was told its id before, so that it must be found
     refusal: DeniableError | None = None
 
@@ -69,22 +73,50 @@ class Admission:
 
     def __init__(self, queue: QuestionQueue) -> None:
         self.queue = queue
-        self.turns = Turns(MOST_PLANNED)
+        self.turns, self.rehearsals = Turns(MOST_PLANNED), Turns(MOST_PLANNED)
         self._working: dict[str, _Work] = {}
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
 
-    def planning(self, person: Person, body: bytes) -> AbstractContextManager[None]:
-        """A turn to plan a request in, because planning keeps a processor busy and is free."""
-        return self.turns.of(person.name, long=len(body) > _LONG_REQUEST)
+    async def plan(
+        self,
+        person: Person,
+        body: bytes,
+        act: Callable[Given, Found],
+        *given: Given.args,
+        **how: Given.kwargs,
+    ) -> Found:
+        """Plans a request in a turn, because that keeps a processor busy and is free."""
+        async with self.turns.of(person.name, long=len(body) > _LONG_REQUEST):
+            return await self.turns.work(act, *given, **how)
 
-    def admit(self, served: ServedPolicy, person: Person, body: bytes) -> Job:
+    async def admit(self, served: ServedPolicy, person: Person, body: bytes) -> Job:
         """The job of a request: a new one, or the one that its id has. When this returns, the
         question is reserved, or waits for the same question, or has an outcome."""
-        request = read_request(body)
-        with self.planning(person, body):
-            plans = check_request(served, person, request)
+        request = await self.plan(person, body, read_request, body)
         session = served.session_for(person.name)
+        plans = await self.plan(person, body, check_request, served, person, request, session)
+        await self.rehearsals.run(person.name, served.slot_lengths, plans)
+        work = await run_in_threadpool(self._take, served, person, session, request, plans)
+        if isinstance(work, Job):
+            return work
+        # Until it is reserved, or refused, or answered from the ledger.
+        await asyncio.shield(asyncio.wrap_future(work.timetable.reserved))
+        if work.refusal is not None:
+            raise work.refusal
+        job = work.job
+        found = await run_in_threadpool(self.queue.find, job.policy, job.id, job.person)
+        return found or job
+
+    def _take(
+        self,
+        served: ServedPolicy,
+        person: Person,
+        session: ServedSession,
+        request: AskedQuestions,
+        plans: tuple[Plan, ...],
+    ) -> Job | _Work:
+        """A new job in progress, unless it waits for another one or its id has one."""
         job, is_new = self.queue.take(
             AskedJob(
                 policy=served.name,
@@ -92,20 +124,15 @@ class Admission:
                 question_id=_check_id(request.question_id),
                 request=request.told,
                 plan=question_hash(session, plans),
-                lengths=served.slot_lengths(plans, person.name),
+                lengths=served.slot_lengths(plans),
                 padded=served.padded,
                 joins=not request.fresh,
             )
         )
         if not is_new:
             return self.recover(served, job, request)
-        work = self._start(served, job, request, plans)
-        if job.joined:
-            return job
-        work.timetable.reserved.wait()  # or refused, or answered from the ledger
-        if work.refusal is not None:
-            raise work.refusal
-        return self.queue.find(job.policy, job.id, job.person) or job
+        work = self._start(served, job, request, plans, session)
+        return job if job.joined else work
 
     def recover(self, served: ServedPolicy, job: Job, request: AskedQuestions | None) -> Job:
         """A job that has an outcome, or is being worked on. If its worker died, it is asked
@@ -149,33 +176,34 @@ class Admission:
         job: Job,
         request: AskedQuestions,
         plans: tuple[Plan, ...],
+        session: ServedSession | None = None,
         *,
         again: bool = False,
     ) -> _Work:
         # Who waits for an equal question runs it only if that one was abandoned.
         start = slots.now() if again else job.ready if job.joined else job.start
         timetable = Timetable(start, served.slot_lengths(plans), padded=served.padded)
-        work = _Work(job, timetable, again)
+        work = _Work(job, timetable, session or served.session_for(job.person), again)
         with self._lock:
             if job.id in self._working:
                 return self._working[job.id]
             self._working[job.id] = work
         name = f"question {job.id[:8]}"
         threading.Thread(
-            target=self._work, args=(served, work, request), name=name, daemon=True
+            target=self._work, args=(work, request), name=name, daemon=True
         ).start()
         return work
 
-    def _work(self, served: ServedPolicy, work: _Work, request: AskedQuestions) -> None:
+    def _work(self, work: _Work, request: AskedQuestions) -> None:
         job = work.job
         try:
-            outcome = self._find_outcome(served, work, request)
+            outcome = self._find_outcome(work, request)
             if outcome is None:
                 self.queue.withdraw(job)
                 return
             if work.timetable.overran:
                 self.queue.count_overrun(job.person)
-            ran = work.timetable.reserved.is_set() or job.joined
+            ran = work.timetable.reserved.done() or job.joined
             self.queue.finish(job, outcome, engine_ran=ran)
         except _PASSING as problem:
             log.error("job %s: %s, asked for again", job.id, type(problem).__name__)
@@ -186,14 +214,12 @@ class Admission:
             with self._idle:
                 self._working.pop(job.id, None)
                 self._idle.notify_all()
-            work.timetable.reserved.set()
+            work.timetable.announce()
 
-    def _find_outcome(
-        self, served: ServedPolicy, work: _Work, request: AskedQuestions
-    ) -> dict[str, Any] | None:
+    def _find_outcome(self, work: _Work, request: AskedQuestions) -> dict[str, Any] | None:
         """What is handed over; None for a refusal before anything was spent."""
         job, timetable = work.job, work.timetable
-        session = for_question(served.session, job.person, timetable, job.question_id)
+        session = for_question(work.session, job.person, timetable, job.question_id)
         if job.joined:
             slots.wait_until(job.ready)  # a slot may last longer than the ledger's patience
         try:
@@ -203,7 +229,7 @@ class Admission:
         except (DeniableError, DatabaseError) as found:
             problem = as_ours(found)
             away, listed = isinstance(problem, LedgerUnavailable), request.kind == "questions"
-            began = timetable.reserved.is_set() or job.joined or work.again
+            began = timetable.reserved.done() or job.joined or work.again
             if isinstance(problem, _PASSING) and began and not listed:
                 raise problem from None  # the ledger has its outcome, or gets it later
             # A list has no id in the ledger: if its charge may have been written, it ends here.
@@ -219,22 +245,26 @@ class Admission:
 
 
 def check_request(
-    served: ServedPolicy, person: Person, request: AskedQuestions
+    served: ServedPolicy,
+    person: Person,
+    request: AskedQuestions,
+    session: ServedSession | None = None,
 ) -> tuple[Plan, ...]:
-    """The plans of a request that this person may ask. Refuses others; spends nothing."""
+    """The plans of a request that this person may ask. Refuses others; spends nothing. They are
+    made by a session of this person, which knows them then."""
     if person.tables is not None:  # a refusal names no table or column that is not theirs
         allowed = served.session_for(person.name)
         allowed.policy = served.policy_for(person)
         request.plans(request.about(allowed))
-    session = request.about(served.session_for(person.name))
-    plans = request.plans(session)
+    about = request.about(session or served.session_for(person.name))
+    plans = request.plans(about)
     request.check_expected(plans)
     for plan in plans:
         if not person.may_read(served.name, (*plan.tables, *plan.public)):
             raise AccessDenied(
                 "Your token does not open a table of this question. Nothing was spent."
             )
-        session.check(plan)
+        about.check(plan)
     return plans
 
 

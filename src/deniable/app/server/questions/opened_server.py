@@ -1,10 +1,7 @@
 """Opens what `deniable serve` serves: policies, people and the queue, as one application."""
 
-import json
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
 from functools import partial
-from pathlib import Path
 
 from fastapi import FastAPI
 
@@ -14,7 +11,7 @@ from deniable.app.server.accounts.account_stores import AccountStore, open_store
 from deniable.app.server.accounts.identity import Identities
 from deniable.app.server.accounts.login_desk import LoginDesk
 from deniable.app.server.accounts.oidc_providers import read_providers
-from deniable.app.server.accounts.server_database import DEFAULT_DATABASE, ServerDatabase
+from deniable.app.server.accounts.server_database import ServerDatabase
 from deniable.app.server.api_document import document_router
 from deniable.app.server.application import make_application
 from deniable.app.server.console.budget_requests import BudgetRequests
@@ -24,86 +21,12 @@ from deniable.app.server.console.public_links import PublicLinks
 from deniable.app.server.operation_routes import operation_router
 from deniable.app.server.problem_details import problem_of
 from deniable.app.server.questions.admission import Admission
-from deniable.app.server.questions.question_queue import QuestionQueue, QueueLimits
+from deniable.app.server.questions.question_queue import QuestionQueue
 from deniable.app.server.questions.question_routes import QuestionServer, question_router
-from deniable.app.server.questions.served_policy import TIME_LIMIT, ServedPolicy, served_name
-from deniable.app.server.questions.slots import SLOT_SECONDS
+from deniable.app.server.questions.served_policy import ServedPolicy
+from deniable.app.server.questions.server_settings import ServerSettings
 from deniable.app.server.request_log import RequestLog
 from deniable.app.server.surveys.survey_desk import SurveyDesk
-from deniable.errors import InvalidParameter
-
-RESERVED = {"surveys", "preview", "login", "logout"}  # addresses of the console
-
-
-@dataclass(frozen=True, slots=True)
-class ServerSettings:
-    """What is served, and how. `padded`: whether answers wait for their slots."""
-
-    policies: tuple[Path, ...]
-    database: Path = DEFAULT_DATABASE
-    padded: bool = True
-    slot: float = SLOT_SECONDS
-    time_limit: float = TIME_LIMIT
-    limits: QueueLimits = field(default_factory=QueueLimits)
-    origin: str = ""  # the address that browsers know the server by
-    providers: Path | None = None  # of log-ins elsewhere
-    people: str = ""  # where people are kept, if not in the database
-    log_requests: bool = False
-    metrics: bool = False
-    openapi: bool = False  # whether people who log in may read the OpenAPI document
-    surveys: Path | None = None  # the folder of surveys
-
-    def to_json(self) -> str:
-        """The settings as text, for a process that is started with them."""
-        told = asdict(self) | {"database": str(self.database)}
-        told["providers"] = None if self.providers is None else str(self.providers)
-        told["surveys"] = None if self.surveys is None else str(self.surveys)
-        return json.dumps(told | {"policies": [str(file) for file in self.policies]})
-
-    @classmethod
-    def from_json(cls, text: str) -> "ServerSettings":
-        """The settings that `to_json` wrote.
-
-        >>> settings = ServerSettings((Path("a.toml"),), slot=0.5, providers=Path("p.toml"))
-        >>> ServerSettings.from_json(settings.to_json()) == settings
-        True
-        """
-        told = json.loads(text)
-        told["policies"] = tuple(map(Path, told["policies"]))
-        told["providers"] = told["providers"] and Path(told["providers"])
-        told["surveys"] = told["surveys"] and Path(told["surveys"])
-        told |= {"database": Path(told["database"]), "limits": QueueLimits(**told["limits"])}
-        return cls(**told)
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the policies in addresses."""
-        return [served_name(file) for file in self.policies]
-
-    def check(self) -> None:
-        """Refuses what cannot be served, before anything is opened."""
-        names = self.names
-        twice = {name for name in names if names.count(name) > 1}
-        if twice:
-            raise InvalidParameter(
-                f"Two policies would have the address /v1/{twice.pop()}. Rename one of them."
-            )
-        if taken := RESERVED & set(names):
-            raise InvalidParameter(
-                f"A policy cannot be called {taken.pop()!r}: the console has a page of that "
-                "name. Rename its file."
-            )
-        if self.providers is not None and not self.origin:
-            raise InvalidParameter(
-                "`--providers` needs `--origin`: the address that people come back to."
-            )
-        if not names and self.surveys is None:
-            raise InvalidParameter(
-                "Name a policy, or a folder with --surveys. To look around:   deniable serve "
-                "--demo"
-            )
-        if not 0.01 <= self.slot <= 3600:
-            raise InvalidParameter("`--slot` must be between 0.01 and 3600 seconds.")
 
 
 def open_server(settings: ServerSettings) -> tuple[QuestionServer, ExitStack]:

@@ -50,8 +50,9 @@ def describe_tables(served: ServedPolicy, person: Person) -> dict[str, Any]:
 def explain_request(served: ServedPolicy, person: Person, body: bytes) -> dict[str, Any]:
     """What would be asked, at which price. Nothing is spent or read."""
     request = read_request(body)
-    plans = check_request(served, person, request)
-    session = request.about(served.session_for(person.name))
+    own = served.session_for(person.name)
+    plans = check_request(served, person, request, own)
+    session = request.about(own)
     told: dict[str, Any] = {
         "epsilon": str(sum((plan.epsilon for plan in plans), Fraction(0))),
         "delta": str(sum((plan.delta for plan in plans), Fraction(0))),

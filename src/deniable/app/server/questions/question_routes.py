@@ -120,18 +120,15 @@ class _QuestionRoutes:
         served, person = self._enter(request, policy)
         body = await request.body()
 
-        def find() -> dict[str, Any]:
-            with self._server.admission.planning(person, body):
-                return explain_request(served, person, body)
-
-        return JSONResponse(await run_in_threadpool(find))
+        plan = self._server.admission.plan
+        return JSONResponse(await plan(person, body, explain_request, served, person, body))
 
     async def ask(self, request: Request, policy: str) -> Response:
         """Takes a question. The answer is there at the slot's end, under the id."""
         served, person = self._enter(request, policy)
         body = await request.body()
-        admit = self._server.admission.admit
-        return _tell_waiting(await run_in_threadpool(admit, served, person, body), policy)
+        job = await self._server.admission.admit(served, person, body)
+        return _tell_waiting(job, policy)
 
     async def show_release(
         self, request: Request, policy: str, name: str, form: str = ""
@@ -145,7 +142,7 @@ class _QuestionRoutes:
         whose = None if request.state.reach == "any" else person.name
         job = await run_in_threadpool(self._find, policy, job_id, whose)
         if person.tables is not None and not person.may_read(
-            policy, await run_in_threadpool(tables_of, served, job)
+            policy, await self._server.admission.turns.run(person.name, tables_of, served, job)
         ):
             raise HTTPException(404)
         if slots.now() < job.ready:

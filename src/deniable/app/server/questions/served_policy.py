@@ -1,6 +1,5 @@
 """A policy that is served: its ledger, its children and its slots."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from deniable.app.server.accounts.server_database import ServerDatabase
 from deniable.app.server.children.pooled_engine import PooledEngine
 from deniable.app.server.children.rehearsal_children import RehearsalChildren
 from deniable.app.server.questions.served_session import ServedSession, for_question
+from deniable.app.server.questions.server_settings import TIME_LIMIT, served_name
 from deniable.app.server.questions.slots import SLOT_SECONDS, SlotLengths, Timetable
 from deniable.errors import DeniableError, InvalidParameter, InvalidPolicy
 from deniable.ledger.beginning import load_with_ledger
@@ -22,9 +22,6 @@ from deniable.policy.written_policy import write_policy
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
 from deniable.release.session.owner_log import log_path, log_to
-
-TIME_LIMIT = 600.0  # seconds of one statement, where answers do not wait for slots
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 class ServedPolicy:
@@ -109,11 +106,11 @@ class ServedPolicy:
         """A session for plans and budgets of one person; it runs nothing."""
         return for_question(self._session, analyst, Timetable(0.0, ()))
 
-    def slot_lengths(self, plans: Sequence[Plan], person: str = "") -> list[float]:
+    def slot_lengths(self, plans: Sequence[Plan]) -> list[float]:
         """The length of each step's slot; without slots, how long each may take."""
         if not self.padded:
             return [self.time_limit] * len(plans)
-        return [self._slots.of(plan, canonical.plan_form(plan)[1], person) for plan in plans]
+        return [self._slots.of(plan, canonical.plan_form(plan)[1]) for plan in plans]
 
     def is_open_to(self, person: Person) -> bool:
         """Whether all tables are there for a person."""
@@ -167,19 +164,3 @@ class ServedPolicy:
 def _without_analysts(policy: Policy) -> tuple[object, ...]:
     written = {**write_policy(policy), "analysts": {}}
     return written, source_names(policy), policy.ledger, policy.ledger_key, policy.ledger_id
-
-
-def served_name(file: Path) -> str:
-    """The name of a policy in addresses.
-
-    >>> served_name(Path("/data/hospital/deniable.toml")), served_name(Path("School.toml"))
-    ('hospital', 'school')
-    """
-    stem = file.stem if file.stem != "deniable" else file.resolve().parent.name
-    name = re.sub("[^a-z0-9_-]+", "-", stem.lower()).strip("-")
-    if not _NAME.fullmatch(name):
-        raise InvalidParameter(
-            f"{stem!r} cannot be part of an address. Rename the file of the policy with "
-            "letters, digits, - and _."
-        )
-    return name

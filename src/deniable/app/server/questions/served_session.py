@@ -4,16 +4,18 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from deniable.app.server.children.pooled_engine import PooledEngine
 from deniable.app.server.questions import slots
 from deniable.app.server.questions.slots import Timetable, in_monotonic_time
 from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.errors import EngineFailed
+from deniable.query.language.question import Question
 from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer_table import Answer
 from deniable.release.public_session import Session
+from deniable.release.session.ask_options import AskOptions
 from deniable.release.session.engine_run import KeptCounts, run
 from deniable.release.session.runs import RecalledRun, Run
 
@@ -23,8 +25,19 @@ class ServedSession(Session):
 
     _timetable: Timetable
     _question_id: str | None = None
+    _planned: dict[tuple[str, str], Plan]  # of this request
     record: str | None = None  # of the last run
     repeated = False  # whether its answers were kept
+
+    def plan(self, question: str | Question, **options: Unpack[AskOptions]) -> Plan:
+        """The plan for a question. A request makes each of its plans once: what is explained
+        or asked is the plan that was checked."""
+        if not isinstance(question, str) or self.rows.part:
+            return super().plan(question, **options)
+        asked = question, repr(sorted(options.items()))
+        if asked not in self._planned:
+            self._planned[asked] = super().plan(question, **options)
+        return self._planned[asked]
 
     @contextmanager
     def run_like(
@@ -72,9 +85,13 @@ def for_question(
     timetable: Timetable,
     question_id: str | None = None,
 ) -> ServedSession:
-    """A session for one question of one person."""
+    """A session for one question of one person. Of a session of that person it takes over the
+    plans, and what the kernel found about them."""
     own = object.__new__(ServedSession)
     own.__dict__ |= session.__dict__
-    own._records = replace(session._records, analyst=analyst)
+    known = session.__dict__.get("_planned")
+    if known is None:
+        own._records = replace(session._records, analyst=analyst)
     own._timetable, own._question_id = timetable, question_id
+    own._planned = {} if known is None else known
     return own

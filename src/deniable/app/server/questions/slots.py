@@ -6,9 +6,9 @@ rows. An answer, and a failure, waits for the end of its slot. An engine that is
 then is killed, and the one error of all failures is given at that same moment.
 """
 
-import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from deniable.app.server.accounts.server_database import ServerDatabase
@@ -45,7 +45,7 @@ class SlotLengths:
         name: str,
         policy: Policy,
         database: ServerDatabase,
-        rehearse: Callable[[Plan, str], float],
+        rehearse: Callable[[Plan], float],
         *,
         shortest: float = SLOT_SECONDS,
     ) -> None:
@@ -53,7 +53,7 @@ class SlotLengths:
         self._rehearse, self._shortest = rehearse, shortest
         database.create(*_TABLES)
 
-    def of(self, plan: Plan, plan_hash: str, person: str = "") -> float:
+    def of(self, plan: Plan, plan_hash: str) -> float:
         """The length of a plan's slot, in seconds; for a new plan it is rehearsed."""
         key = self._name, f"{self._shortest!r} {plan_hash}"
         with self._database.reading() as connection:
@@ -62,7 +62,7 @@ class SlotLengths:
             ).fetchone()
         if known is not None:
             return float(known[0])
-        taken = self._rehearse(plan, person)
+        taken = self._rehearse(plan)
         growth = max(self._growth(table) for table in plan.tables)
         length = slot_length(self._shortest, taken * growth)
         with self._database.writing() as connection:
@@ -87,7 +87,7 @@ class Timetable:
     start: float  # of `now`
     lengths: Sequence[float]
     padded: bool = True  # whether an answer waits for the end of its slot
-    reserved: threading.Event = field(default_factory=threading.Event)
+    reserved: "Future[None]" = field(default_factory=Future)
     overran: bool = False
     ends: float = 0.0  # of the step that has begun
     _next: int = 0
@@ -97,9 +97,14 @@ class Timetable:
         """When the last slot ends."""
         return self.start + sum(self.lengths)
 
+    def announce(self) -> None:
+        """Tells who waits that the question is reserved, or will not be."""
+        if not self.reserved.done():
+            self.reserved.set_result(None)
+
     def begin_step(self) -> float:
         """Waits for the next step's slot, and returns when it ends."""
-        self.reserved.set()
+        self.announce()
         place = min(self._next, len(self.lengths) - 1)
         self._next += 1
         begins = self.start + sum(self.lengths[:place])

@@ -1,0 +1,96 @@
+"""Few requests of a person at once: a few accounts never keep everybody else out."""
+
+import asyncio
+import threading
+from collections import Counter
+
+import anyio.to_thread
+import pytest
+
+import deniable as dp
+from deniable.app.server.accounts.request_places import RequestPlaces
+from deniable.app.server.questions import question_routes
+from tests.app.server.questions.asking import COUNT, Asker, people_of, serving, write_hospital
+
+ACCOUNTS, EACH = ("mallory", "mirko", "mona"), 16
+
+
+def test_a_person_has_some_places_and_others_have_theirs():
+    async def take():
+        places, here = RequestPlaces(2, 1), Counter()
+        over = asyncio.Event()
+
+        async def hold(person):
+            async with places.of(person):
+                here[person] += 1
+                await over.wait()
+
+        held = [asyncio.create_task(hold("ann")) for _ in range(3)]
+        held.append(asyncio.create_task(hold("bob")))
+        while not here["bob"]:
+            await asyncio.sleep(0)
+        assert here == {"ann": 2, "bob": 1}
+        with pytest.raises(dp.TooManyQuestions, match="are being served: 3"):
+            await hold("ann")
+        over.set()
+        await asyncio.gather(*held)
+        assert here == {"ann": 3, "bob": 1}
+        assert not places._here
+        assert not places._places
+
+    asyncio.run(take())
+
+
+@pytest.mark.parametrize("path", ["explain", "tables", "ledger/entries"])
+def test_accounts_with_many_long_requests_leave_threads_to_others(tmp_path, monkeypatch, path):
+    """48 requests, each of which works without end, and 40 threads to serve requests."""
+    over, arrived = threading.Event(), Counter()
+
+    def work_long(served, person, *_):
+        if person.name in ACCOUNTS:
+            arrived[person.name] += 1
+            assert over.wait(600)
+        return {}
+
+    for act in ("explain_request", "describe_tables", "describe_entries"):
+        monkeypatch.setattr(question_routes, act, work_long)
+    admitted = admit_requests(monkeypatch)
+    with serving(write_hospital(tmp_path)) as client:
+        tokens = people_of(tmp_path)
+
+        def ask(name):
+            asker = Asker(client, tokens.new_token(name))
+            send = (lambda: asker.post(path, COUNT)) if path == "explain" else None
+            status.append((send or (lambda: asker.get(path)))().status_code)
+
+        status = []
+        threads = [
+            threading.Thread(target=ask, args=(name,)) for name in ACCOUNTS for _ in range(EACH)
+        ]
+        for thread in threads:
+            thread.start()
+        while len(admitted) < len(threads) and arrived.total() < 40:  # all work or wait
+            pass
+        free = client.portal.call(free_threads)
+        ask("bob") if free else None
+        over.set()
+        for thread in threads:
+            thread.join()
+    assert free > 0
+    assert status == [200] * (1 + len(threads))
+
+
+async def free_threads():
+    return anyio.to_thread.current_default_thread_limiter().available_tokens
+
+
+def admit_requests(monkeypatch):
+    """Notes each request that wants a place."""
+    admitted, of = [], RequestPlaces.of
+
+    def note(self, person):
+        admitted.append(person)
+        return of(self, person)
+
+    monkeypatch.setattr(RequestPlaces, "of", note)
+    return admitted
