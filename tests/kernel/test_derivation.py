@@ -290,6 +290,24 @@ HOSTILE = {
     "numbers in an order of a window": ("rows joined", "$salt), k0", "$salt), k0, u"),
     "numbers in a join": ("rows joined", "ON (a.d0 = b.d0)", "ON (a.u = b.d2)"),
     "values not limited": ("different", "place <= 3", "place <= 9"),
+    "different values that are not limited": ("different sum", "place <= 3", "place <= 4"),
+    "larger different values": (
+        "different sum",
+        "CAST(v AS INT128)), 0) AS n",
+        "CAST(v AS INT128) * 2), 0) AS n",
+    ),
+    "all values for the different ones": ("different sum", "SUM(DISTINCT ", "SUM("),
+    "different values in other groups": ("different sum", "GROUP BY k0", "GROUP BY k0, v"),
+    "different values without a clip": (
+        "different sum",
+        "SELECT DISTINCT u, k0, x0 AS v",
+        "SELECT DISTINCT u, k0, CAST(x0 * 2 AS INT) AS v",
+    ),
+    "different values for cells": (
+        "median",
+        "COUNT(*) AS n",
+        "COALESCE(SUM(DISTINCT CAST(v AS INT128)), 0) AS n",
+    ),
     "distinct on": ("different", "SELECT DISTINCT u, k0", "SELECT DISTINCT ON (u) u, k0"),
     "groups of cells not limited": ("different", " AND group_place <= 2", ""),
     "groups ranked by values": (

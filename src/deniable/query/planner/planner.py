@@ -30,7 +30,7 @@ from deniable.query.statements.aggregate_statement import AggregateStatement
 from deniable.query.statements.cell_statement import CellStatement
 from deniable.query.statements.group_keys import MOST_LISTED, key_of
 from deniable.query.statements.input_rows import Grouping
-from deniable.query.statements.statistics import COUNT_ROWS, statistics_for
+from deniable.query.statements.statistics import COUNT_ROWS, OF_VALUES, statistics_for
 
 DELTA_SHARE = Fraction(1, 100)  # of the budget's delta, for a question that names none
 _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**30), 10**30  # floats propose in between
@@ -210,10 +210,11 @@ def choose_statistics(draft: Draft) -> None:
     finest = int(_LARGEST_NOISE * request.epsilon / steps)
     draft.statistic_of = statistics_for(noisy, draft.scope, finest=finest)
     draft.statistics = tuple(dict.fromkeys(draft.statistic_of.values()))
-    if request.other and any(part.kind == "distinct" for part in draft.statistics):
+    if request.other and any(part.kind in OF_VALUES for part in draft.statistics):
         raise InvalidQuery(
-            "COUNT(DISTINCT ...) has no `other` group: a value that occurs in several groups "
-            "that are not shown cannot be counted once. Ask without `other`."
+            "COUNT(DISTINCT ...) and SUM(DISTINCT ...) have no `other` group: a value that "
+            "occurs in several groups that are not shown cannot be counted once. Ask without "
+            "`other`."
         )
     for statistic in draft.statistics:
         most = statistic.total * table.row_ceiling * table.max_rows_per_unit_per_group
@@ -234,11 +235,10 @@ def write_statements(draft: Draft) -> None:
     draft.cells = CellStatement(draft.scope, where, groupings, *limits, other)
     blocks = list(draft.blocks)
     for place, statistic in enumerate(draft.statistics):
-        if statistic.kind == "distinct" and statistic.argument is not None:
-            sql = draft.cells.count_distinct(statistic.argument)
-            blocks[place] = replace(blocks[place], sql=sql)
+        if statistic.kind in OF_VALUES:
+            blocks[place] = replace(blocks[place], sql=draft.cells.of_distinct(statistic))
     draft.blocks = tuple(blocks)
-    if draft.private or any(part.kind != "distinct" for part in draft.statistics):
+    if draft.private or any(part.kind not in OF_VALUES for part in draft.statistics):
         statement = AggregateStatement(
             scope=draft.scope,
             where=where,
