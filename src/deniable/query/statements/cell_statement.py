@@ -12,8 +12,8 @@ depends only on its own rows and the salt, and all its rows have the same chance
 are counted and not rows (COUNT(DISTINCT x)), a unit keeps at most
 `max_rows_per_unit_per_group` values of a group. Without the unit, the union of all kept values
 loses at most that many, whichever values other units keep. So SUM(DISTINCT x) moves no further
-than a sum of that many rows. With row privacy no row needs to be left out: a row is one row, and
-one value.
+than a sum of that many rows. With row privacy no row needs to be left out: a row is one row,
+and one value.
 """
 
 from dataclasses import dataclass, replace
