@@ -96,7 +96,7 @@ def _run_steps(request: Request, question: Question, policy: Policy) -> Plan:
     draft = Draft(request, resolved, scope, scope.table, names)
     for step in STEPS:
         step(draft)
-    return _freeze(draft)
+    return freeze(draft)
 
 
 def _level(confidence: Number) -> Fraction:
@@ -196,7 +196,8 @@ def _declared_keys(draft: Draft) -> str:
         listed.append(f"{key.name}: {', '.join(values[:_MOST_LISTED])}{more}")
     return (
         "The policy declares these groups, so they are public, and to list them costs nothing: "
-        f"{'; '.join(listed)}. Add an aggregate, such as COUNT(*), to learn about their rows."
+        f"{'; '.join(listed)}. Add an aggregate, such as COUNT(*), to learn about their rows, "
+        "or ask for the keys of one whole table, without WHERE."
     )
 
 
@@ -267,7 +268,8 @@ STEPS: tuple[Callable[[Draft], None], ...] = (
 )
 
 
-def _freeze(draft: Draft) -> Plan:
+def freeze(draft: Draft) -> Plan:
+    """The plan that the steps have drafted."""
     request, origin, table = draft.request, draft.scope.origin, draft.table
     return Plan(
         table=origin.tables[0],
