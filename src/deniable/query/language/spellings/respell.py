@@ -193,6 +193,17 @@ def _constant_date(text: exp.Expr, _format: exp.Expr | None = None) -> exp.Expr:
     return exp.cast(text, "date")
 
 
+def _days_later(node: exp.Expr) -> exp.Expr | None:
+    """CAST(d AS DATE) + 7 is a date plus an interval of 7 days."""
+    date, days = node.this.unnest(), node.expression
+    dated = isinstance(date, exp.Date) or (isinstance(date, exp.Cast) and date.is_type("date"))
+    whole = isinstance(days, exp.Literal) and not days.is_string and days.this.isdigit()
+    if not dated or not whole:
+        return None
+    span = exp.Interval(this=exp.Literal.string(days.this), unit=exp.var("DAY"))
+    return type(node)(this=node.this.copy(), expression=span)
+
+
 _NAMED: dict[str, Rule] = {
     "weekday": _named_rule(lambda date: exp.DayOfWeek(this=date), 1),
     "dayofmonth": _named_rule(lambda date: exp.Day(this=date), 1),
@@ -227,6 +238,7 @@ _RULES: dict[type[exp.Expr], tuple[Rule, ...]] = {
     exp.Nvl2: (_second_value,),
     exp.SafeDivide: (_safe_divide,),
     exp.Count: (_distinct_rows,),
+    **dict.fromkeys((exp.Add, exp.Sub), (_days_later,)),
     exp.Avg: (_distinct_mean,),
     exp.Filter: (_distinct_mean,),
     **dict.fromkeys((exp.Min, exp.Max), (_distinct_extreme,)),
