@@ -9,6 +9,7 @@ AGGREGATES += ["COUNT(DISTINCT {e})", "MEDIAN({n})", "MIN({n})", "MAX({n})", "MO
 AGGREGATES += ["TOP_K({k}, 2)", "HISTOGRAM({n}, 4)", "HISTOGRAM({k}, 4)", "CORR({n}, {n})"]
 AGGREGATES += ["QUANTILE_CONT({n}, [0.1, 0.9])", "SUM({n})", "COUNT(*)", "COUNT(DISTINCT id)"]
 AGGREGATES += ["CLIPPED(x)", "SUM(CASE WHEN {b} THEN 1 END)", "COUNT(*) FILTER (WHERE {b})"]
+AGGREGATES += ["SUM(DISTINCT {n})"]
 # Their last digit is each engine's own.
 CURVES = ["EXP", "LN", "LOG10", "SIN", "COS", "POWER"]
 

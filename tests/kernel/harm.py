@@ -37,6 +37,7 @@ QUESTIONS = {
     "histogram": "SELECT HISTOGRAM(x, 4) AS a, HISTOGRAM(ward) AS b FROM data",
     "correlation": "SELECT CORR(x, y) AS a FROM data",
     "different": "SELECT ward, COUNT(DISTINCT code) AS a FROM data GROUP BY ward",
+    "different sum": "SELECT ward, SUM(DISTINCT y) AS a FROM data GROUP BY ward",
     "median": "SELECT code, MEDIAN(x) AS a FROM data GROUP BY code",
     "mode": "SELECT ward, MODE(ward) AS a FROM data GROUP BY ward",
     "public join": "SELECT region, SUM(x) AS a FROM data LEFT JOIN regions USING (ward) "

@@ -290,6 +290,19 @@ HOSTILE = {
     "numbers in an order of a window": ("rows joined", "$salt), k0", "$salt), k0, u"),
     "numbers in a join": ("rows joined", "ON (a.d0 = b.d0)", "ON (a.u = b.d2)"),
     "values not limited": ("different", "place <= 3", "place <= 9"),
+    "different values that are not limited": ("different sum", "place <= 3", "place <= 4"),
+    "larger different values": (
+        "different sum",
+        "CAST(v AS INT128)), 0) AS n",
+        "CAST(v AS INT128) * 2), 0) AS n",
+    ),
+    "all values for the different ones": ("different sum", "SUM(DISTINCT ", "SUM("),
+    "different values in other groups": ("different sum", "GROUP BY k0", "GROUP BY k0, v"),
+    "different values without a clip": (
+        "different sum",
+        "SELECT DISTINCT u, k0, x0 AS v",
+        "SELECT DISTINCT u, k0, CAST(x0 * 2 AS INT) AS v",
+    ),
     "distinct on": ("different", "SELECT DISTINCT u, k0", "SELECT DISTINCT ON (u) u, k0"),
     "groups of cells not limited": ("different", " AND group_place <= 2", ""),
     "groups ranked by values": (
@@ -404,3 +417,11 @@ def test_an_optional_side_of_a_join_has_one_more_value():
     assert Derivation(FACTS).relation(read_statement(sql), {}).groups_per_unit(["k0"]) == 3
     inner = Derivation(FACTS).relation(read_statement(sql.replace("LEFT JOIN", "JOIN")), {})
     assert inner.groups_per_unit(["k0"]) == 2
+
+
+def test_a_choice_is_made_by_counts_and_not_by_sums_of_different_values():
+    made = changed(made_for("median"), "GROUP BY k0, v", "GROUP BY k0")
+    total = "COALESCE(SUM(DISTINCT CAST(v AS INT128)), 0)"
+    summed = changed(made, "v AS cell, COUNT(*) AS n", f"0 AS cell, {total} AS n")
+    with pytest.raises(PlanRefused, match="something else than counts"):
+        check_plan(summed, FACTS)

@@ -185,13 +185,17 @@ def _count(node: exp.Count, scope: RowScope) -> Value:
 def _sum(node: exp.Sum, scope: RowScope) -> Value:
     """A sum of integers, in 128 bits: at most as many terms as there are rows, so that it
     cannot overflow. NULL is skipped; without any, all rows count, as in COUNT. Sums of
-    doubles depend on the order, so none is allowed.
+    doubles depend on the order, so none is allowed. SUM(DISTINCT x) is not a sum over rows.
     """
     rows, argument = _rows_of(scope), only(node, "this").this.unnest()
+    once = isinstance(argument, exp.Distinct)
+    (argument,) = only(argument, "expressions").expressions if once else [argument]
     value, most = rows.value(argument), rows.rows.rows
     whole = value.kind == "int" and value.bounded
     require(whole, "SUM of values that are not integers in a range.")
     result = integer(min(0, value.low) * most, max(0, value.high) * most, 128)
+    if once:
+        return result._replace(null=True)
     form = _polynomial(argument, rows)
     present = form.present(form.boxes) if value.null else form
     return _named(result._replace(null=True), present, scope)

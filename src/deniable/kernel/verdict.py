@@ -23,7 +23,7 @@ from deniable.kernel.values import Names, Value
 from deniable.privacy import ApproximateLoss, GaussianLoss, Loss, PureLoss
 from deniable.query.plan.plan import STORED, Block, Choice, Distances, Plan
 
-_ROW, _ONE = Joint(1, 0, 1), RowSum.constant(1)  # what a row adds to a count
+_ONE = RowSum.constant(1)  # what a row adds to a count
 _KEYS = {"number": "int", "moment": "int", "boolean": "bool"}  # others are texts
 _LAST = ("expressions", "from_", "where", "group", "having", "with_")
 
@@ -159,8 +159,9 @@ class _Check:
         require(paid, "The plan has statements that nothing pays for.")
         found = self._groups(shared) if plan.engine_sql else []
         for block in (block for block in plan.blocks if block.sql):
-            counts = [_ONE] * len(block.features)
-            found.append(self._block(block, counts, _ROW, self._cells(block.sql)))
+            one, limits = self._cells(block.sql)
+            sums = [one] * len(block.features)
+            found.append(self._block(block, sums, joint([one]), limits))
         found += [self._distances(plan.distances)] if plan.distances else []
         return (*found, *(self._chosen(choice) for choice in plan.choices))
 
@@ -229,16 +230,27 @@ class _Check:
         loss = ApproximateLoss(rule.epsilon, rule.delta)
         return Moved("units", groups, groups, Fraction(rule.groups), loss)
 
-    def _cells(self, sql: str) -> Caps:
+    def _cells(self, sql: str) -> tuple[RowSum, Caps]:
         """A statement of cells: keys, the cell of a row, and how many rows have it. A row adds
         1 to one cell. Different values: a unit brings at most as many to a group as it has rows
-        there, whatever values the others have."""
+        there, whatever values the others have.
+
+        Proof for their sum. Let S be the values of the others in a group, and A those of the
+        unit's n rows there. Without the unit, the sum of S | A loses the sum of A - S: that of
+        at most n different values in the range, so of n rows that each add a value or nothing.
+        If others B come, it is the sum of B - S in the place of that of A - S.
+        """
         (answer, limits), names = self._read(sql), self._names()
         require(answer.holds(names, ["cell"]), "A statement of cells has other columns.")
-        keys, different = answer.sources(names), match(answer.made["n"], "COUNT(DISTINCT x)")
-        counts = keys == answer.keys if different else answer.form("n") == _ONE
+        keys, one = answer.sources(names), _ONE
+        different = match(answer.made["n"], "COUNT(DISTINCT x)")
+        added = match(answer.made["n"], "COALESCE(SUM(DISTINCT CAST(x AS INT128)), 0)")
+        counts = keys == answer.keys if different or added else answer.form("n") == _ONE
         require(counts and keys <= answer.keys, "A statement of cells counts something else.")
-        return limits
+        if added:
+            value = answer.rows.columns[answer.rows.name(added["x"])]
+            one = RowSum.variable("v", value.low, value.high).present("v")
+        return one, limits
 
     def _distances(self, distances: Distances) -> Moved:
         """Sums over cells of |scale * count - public integer|, times a weight, where all counts
@@ -270,7 +282,8 @@ class _Check:
         """How many steps of its mechanism one unit is. A quantile's step is one row, a
         frequency's step moves counts by up to its sensitivity, all in one direction if it is
         monotone. A unit that is replaced takes its rows away and brings others."""
-        limits, mechanism = self._cells(choice.sql), choice.mechanism
+        (one, limits), mechanism = self._cells(choice.sql), choice.mechanism
+        require(one == _ONE, "A choice is made by something else than counts.")
         replaced, keyed = self.plan.neighbors == "replace", bool(self.plan.keys)
         own: Any = mechanism
         if _kind(mechanism) in ("Quantiles", "QuantileIntervals"):

@@ -79,3 +79,13 @@ def test_what_is_too_long_is_refused_as_too_long(dialect, monkeypatch):
     writer = StatementWriter(dialect, {"rows": WrittenRelation("r", KINDS)})
     with pytest.raises(Unsupported, match=r"too long .* Nothing was spent"):
         writer.write(f"SELECT COUNT(*) AS n FROM rows WHERE {condition}")
+
+
+@pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK, SQLITE], ids=lambda one: one.engine)
+def test_different_values_are_added_up_whole(dialect):
+    """A narrow sum may be written as sums of parts, and equal parts are not equal values."""
+    writer = StatementWriter(dialect, {"rows": WrittenRelation("r", KINDS)})
+    made = writer.write("SELECT SUM(DISTINCT CAST(i AS INT128)) AS n FROM rows").sql
+    assert made.count("DISTINCT") == 1
+    with pytest.raises(Unsupported, match="Nothing was spent"):
+        writer.write("SELECT SUM(DISTINCT i) AS n FROM rows")

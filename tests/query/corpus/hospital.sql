@@ -140,3 +140,5 @@ SELECT COUNT(*) FROM (SELECT patient, ward FROM visits EXCEPT SELECT patient, wa
 SELECT COUNT(*) FROM (SELECT ward FROM visits EXCEPT SELECT ward FROM visits WHERE urgent) AS q;
 -- refused: Ask for its values first: SELECT ward, AVG(cost) FROM visits GROUP BY ward
 SELECT COUNT(*) AS n FROM visits AS v WHERE cost > (SELECT AVG(w.cost) FROM visits AS w WHERE w.ward = v.ward);
+SELECT COUNT(*) AS n FROM visits WHERE admitted::DATE + 2 >= discharged::DATE;
+SELECT COUNT(*) AS n FROM visits WHERE CAST(discharged AS DATE) - 3 > CAST(admitted AS DATE);

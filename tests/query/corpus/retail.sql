@@ -65,7 +65,6 @@ SELECT COUNT(*) FROM orders a JOIN orders b ON a.product = b.product;
 SELECT category, channel, COUNT(*) AS n FROM orders GROUP BY ROLLUP (category, channel);
 -- refused: LIMIT inside FROM
 SELECT AVG(price) FROM (SELECT price FROM orders ORDER BY price DESC LIMIT 10);
--- refused: any number of distinct values
 SELECT SUM(DISTINCT price) FROM orders;
 SELECT category, revenue, RANK() OVER (ORDER BY revenue DESC) AS r FROM (SELECT category, SUM(price * quantity) AS revenue FROM orders GROUP BY category) ORDER BY r;
 WITH m AS (SELECT DATE_TRUNC('week', ordered) AS w, SUM(quantity) AS q FROM orders GROUP BY w) SELECT w, q, SUM(q) OVER (ORDER BY w) AS running, AVG(q) OVER (ORDER BY w ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS moving FROM m ORDER BY w;

@@ -90,3 +90,8 @@ SELECT IFF(salary > 5000, 'high', 'low') AS pay, COUNT(*) AS n FROM staff GROUP 
 -- plain: SELECT COUNT(*) AS n FROM staff WHERE hired >= DATE '2020-01-01'
 SELECT COUNT(*) AS n FROM staff WHERE hired >= TO_DATE('2020-01-01');
 SELECT STRFTIME(hired, '%m') AS month, COUNT(*) AS n FROM staff GROUP BY 1 ORDER BY 1;
+SELECT SUM(DISTINCT salary) AS s FROM staff;
+SELECT dept, SUM(DISTINCT rating) AS s, COUNT(*) AS n FROM staff GROUP BY dept ORDER BY dept;
+SELECT dept, SUM(DISTINCT 3 - rating) AS s, AVG(DISTINCT age) AS a FROM staff GROUP BY dept ORDER BY dept;
+SELECT sex, SUM(DISTINCT age) FILTER (WHERE manager) - SUM(DISTINCT age) AS d FROM staff GROUP BY sex ORDER BY sex;
+SELECT AVG(DISTINCT age) FILTER (WHERE manager) AS d FROM staff;

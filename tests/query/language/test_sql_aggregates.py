@@ -19,6 +19,8 @@ SAME = {
         "PERCENTILE_CONT([0.1, 0.5]) WITHIN GROUP (ORDER BY x)",
         "PERCENTILE_CONT([0.5, 0.9]) WITHIN GROUP (ORDER BY x DESC)",
     ],
+    "(SUM(DISTINCT x) / COUNT(DISTINCT x))": ["AVG(DISTINCT x)"],
+    "MIN(x)": ["MIN(DISTINCT x)"],
     "MODE(x)": ["MODE() WITHIN GROUP (ORDER BY x)"],
     "TOP_K(x, 3)": ["APPROX_TOP_K(x, 3)", "top_k(x, 3)"],
 }
@@ -37,6 +39,7 @@ def test_every_form_means_the_same(one, other):
     ("text", "name"),
     [
         ("MEDIAN(x)", "median_x"),
+        ("SUM(DISTINCT x)", "sum_x"),
         ("QUANTILE_CONT(x, 0.9)", "quantile_0.9_x"),
         ("QUANTILE_CONT(x, [0.9])", "quantiles_x"),
         ("MIN(x)", "min_x"),

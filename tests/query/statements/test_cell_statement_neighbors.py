@@ -31,6 +31,9 @@ AGGREGATES = {
     "distinct texts": "COUNT(DISTINCT code)",
     "distinct numbers": "COUNT(DISTINCT x)",
     "distinct flags": "COUNT(DISTINCT flag)",
+    "distinct sum": "SUM(DISTINCT x)",
+    "distinct signed sum": "SUM(DISTINCT y)",
+    "distinct sum of few": "SUM(DISTINCT FLOOR(x / 10) - 5)",
 }
 NAMES = {"": [None], "ward": list(WARDS), "code": list(CODES)}
 NAMES[HOUR] = [*MOMENTS.values(), None]
@@ -188,7 +191,7 @@ MUTANTS = {
 CAUGHT = [
     (mutant, aggregate)
     for mutant in MUTANTS
-    for aggregate in ("median", "mode", "distinct numbers")
+    for aggregate in ("median", "mode", "distinct numbers", "distinct sum")
 ]
 
 
@@ -198,7 +201,7 @@ def hoarders(relation, schema):
     for side in (0, 1) if relation == "replace" else (0,):
         rows += [
             dict.fromkeys(schema.names)
-            | {"pair": side, "unit": side, "ward": "ABCDEF"[3 * side + i % 3], "x": float(i)}
+            | {"pair": side, "unit": side, "ward": "ABCDEF"[3 * side + i % 3], "x": 88 + i / 2}
             for i in range(24)
         ]
     return pa.Table.from_pylist(rows, schema=schema)
@@ -255,7 +258,7 @@ def test_one_pair_at_a_time_with_units_beyond_their_limits(size, relation):
     known = policy(1, relation=relation, person=True)
     plans = [
         plan(parse(f"SELECT {AGGREGATES[name]} FROM data GROUP BY {key}"), known, epsilon=1)
-        for name in ("median", "mode", "distinct numbers", "distinct texts")
+        for name in ("median", "mode", "distinct numbers", "distinct texts", "distinct sum")
         for key in ("ward", "code")
     ]
     for number in range(tables):

@@ -242,6 +242,12 @@ def _count(to: ValueWriter, node: exp.Expr) -> TypedSQL:
 
 
 def _sum(to: ValueWriter, node: exp.Expr, over: str = "") -> TypedSQL:
+    if isinstance(node.this, exp.Distinct):
+        (inner,) = node.this.expressions
+        value = to.write(inner)
+        if value.kind != "wide":  # others are added up in parts, which are not different
+            raise to.unsupported(node)
+        return to.dialect.sum_integers(TypedSQL(f"DISTINCT {value.sql}", "wide"), over)
     value = to.write(node.this)
     if value.kind not in INTEGERS:
         raise to.unsupported(node)  # a sum of doubles depends on the order of rows

@@ -47,6 +47,15 @@ def sum(of: str) -> Aggregate:
     return Aggregate("sum", parse_expression(of))
 
 
+def sum_distinct(of: str) -> Aggregate:
+    """The sum of the different values.
+
+    >>> str(sum_distinct("cost"))
+    'SUM(DISTINCT cost)'
+    """
+    return Aggregate("sum_distinct", parse_expression(of))
+
+
 def mean(of: str) -> Aggregate:
     """An average.
 

@@ -73,10 +73,22 @@ def read(node: exp.Expr, reader: Reader) -> Aggregate:
     return _quantiles(argument, node.args.get("quantile") or node.expression, reader)
 
 
+def of_distinct_values(name: str, node: exp.Distinct, reader: Reader) -> Aggregate:
+    """SUM(DISTINCT x)."""
+    if name != "sum" or len(node.expressions) != 1:
+        raise InvalidQuery(
+            f"{name.upper()}(DISTINCT ...) is not supported. COUNT(DISTINCT x), "
+            "SUM(DISTINCT x) and AVG(DISTINCT x) of one column are, and so is "
+            f"{name.upper()}(x), which is over all rows."
+        )
+    return Aggregate("sum_distinct", reader(node.expressions[0]))
+
+
 def _argument(node: exp.Expr, reader: Reader) -> Expression:
     if isinstance(node.this, exp.Distinct):
         raise InvalidQuery(
-            "DISTINCT inside this aggregate is not supported. It is in COUNT(DISTINCT ...)."
+            "DISTINCT inside this aggregate is not supported. It is in COUNT(DISTINCT x), "
+            "SUM(DISTINCT x), AVG(DISTINCT x), MIN and MAX."
         )
     if node.this is None:
         raise InvalidQuery(

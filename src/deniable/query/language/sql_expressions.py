@@ -160,10 +160,7 @@ class ExpressionReader:
 
     def _aggregate(self, name: str, argument: exp.Expr) -> Aggregate:
         if isinstance(argument, exp.Distinct):
-            raise InvalidQuery(
-                f"{name.upper()}(DISTINCT ...) is not supported: one person may have any "
-                "number of distinct values. Use COUNT(DISTINCT ...)."
-            )
+            return sql_aggregates.of_distinct_values(name, argument, self.read)
         return Aggregate(name, self.read(argument))
 
     def _count(self, node: exp.Expr) -> Aggregate:

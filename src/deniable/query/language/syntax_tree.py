@@ -92,6 +92,8 @@ class Aggregate:
     def __str__(self) -> str:
         if self.name == "count_units":
             return shorten_text(f"COUNT(DISTINCT {self.argument})")
+        if self.name == "sum_distinct":
+            return shorten_text(f"SUM(DISTINCT {self.argument})")
         if self.levels:
             return self._quantiles()
         test = self.argument.arguments[0] if isinstance(self.argument, Call) else None
@@ -117,6 +119,8 @@ class Aggregate:
         """
         if self.name == "count_units":
             return "distinct"
+        if self.name == "sum_distinct":
+            return "sum"
         if self.name == "quantile":
             level = self.levels[0]
             return "median" if level == Fraction(1, 2) else f"quantile_{decimal_text(level)}"

@@ -48,7 +48,7 @@ class MeasuredStatistic:
             return self.features[0]
         if aggregate.name in ("count", "count_units"):
             return self._count(rows=aggregate.argument is None)
-        if aggregate.name == "sum":
+        if aggregate.name in ("sum", "sum_distinct"):
             return self._sum()
         if aggregate.name == "avg":
             return Operation("/", (self._sum(), self._count(rows=False)))
@@ -65,7 +65,7 @@ class MeasuredStatistic:
     def _sum(self) -> Node:
         low, width, step = self.statistic.low, self.statistic.width, self.statistic.step
         high = low + width
-        if self.statistic.kind == "sum":
+        if self.statistic.kind in ("sum", "distinct sum"):
             return self._weighted(step)
         if self.statistic.kind == "mean":
             return self._weighted(step * low / width, step * high / width)

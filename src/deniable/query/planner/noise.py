@@ -189,6 +189,7 @@ def expected_features(statistics: Sequence[Statistic], rows: float) -> dict[str,
             "mean": [width / 2, width / 2],
             "moments": [width**2 / 3] * 3,
             "sum": [(statistic.low + statistic.high) / 2],
+            "distinct sum": [(statistic.low + statistic.high) / 2],
             "histogram": [1 / max(1, bins)] * bins,
             "pair": [statistic.total / size] * size,
         }.get(statistic.kind, [1.0])
@@ -207,7 +208,7 @@ def _range(aggregate: Aggregate, statistic: Statistic, rows: float) -> float:
         return sizes.get(aggregate.name, width * other / 4)
     if aggregate.name.startswith("count") or aggregate.name == "histogram":
         return rows
-    if aggregate.name == "sum":
+    if aggregate.name in ("sum", "sum_distinct"):
         return rows * float(max(1, abs(statistic.low), abs(statistic.high)) * statistic.step)
     if aggregate.name == "avg":
         return width
@@ -245,6 +246,7 @@ def describe(statistic: Statistic) -> str:
         "pair": f"means and products of {argument} and {second and second.argument}",
         "distinct": f"distinct values of {argument}",
         "present": f"rows with {argument}",
+        "distinct sum": f"sum of the distinct values of {argument}",
         "sum": f"sum of {argument}",
         "mean": f"count, sum and mean of {argument}",
         "moments": f"count, mean and variance of {argument}",

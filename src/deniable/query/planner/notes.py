@@ -19,7 +19,8 @@ from deniable.query.relations.value_ranges import ValueRange
 from deniable.query.statements.statistics import Statistic
 
 WARNING = "Warning: "  # begins a note that a caller must see before the charge
-_SUMMED = ("sum", "mean", "moments", "pair")
+_VALUES = {"distinct": "COUNT", "distinct sum": "SUM"}
+_SUMMED = ("sum", "distinct sum", "mean", "moments", "pair")
 
 
 def write_notes(draft: Draft) -> None:
@@ -139,10 +140,10 @@ def _about_statistics(draft: Draft) -> list[str]:
             "of both columns, where both are known."
         )
     notes += [
-        f"COUNT(DISTINCT {statistic.argument}) counts at most "
+        f"{_VALUES[statistic.kind]}(DISTINCT {statistic.argument}) counts at most "
         f"{table.max_rows_per_unit_per_group:,} values of one unit in a group."
         for statistic in statistics
-        if statistic.kind == "distinct" and table.unit is not None
+        if statistic.kind in _VALUES and table.unit is not None
     ]
     if draft.delta and draft.request.delta_by_default:
         notes.append(f"Delta is {decimal_text(draft.delta)}, a hundredth of the budget's.")

@@ -27,6 +27,7 @@ from deniable.query.planner.draft import Draft
 from deniable.query.relations.kind_checks import case_parts
 
 _LOGIC = frozenset(["and", "or", "not"])
+_SUMS = ("sum", "sum_distinct")
 _COMPARISONS = frozenset(["=", "<>", "<", "<=", ">", ">=", "in", "is distinct"])
 _OF_ONE_KIND = _COMPARISONS | {"coalesce", "nullif"}
 _JOINS = frozenset(["concat", "joined"])
@@ -153,7 +154,7 @@ def _is_integer(expression: Expression, draft: Draft) -> bool:
     if isinstance(expression, Aggregate):
         argument = expression.argument
         whole = argument is not None and draft.scope.is_integer(argument)
-        return expression.name.startswith("count") or (expression.name == "sum" and whole)
+        return expression.name.startswith("count") or (expression.name in _SUMS and whole)
     if isinstance(expression, Call) and expression not in draft.key_expressions:
         keeps = expression.name in ("+", "-", "*", "negative", "abs", "cast integer", "mod")
         return keeps and all(_is_integer(part, draft) for part in expression.arguments)

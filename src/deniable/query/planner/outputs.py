@@ -142,7 +142,7 @@ def _limits(expression: Expression, scope: Scope) -> tuple[Fraction | None, Frac
     assert expression.argument is not None
     if expression.second is not None:
         return _pair_limits(expression, scope)
-    if expression.name == "sum":
+    if expression.name in ("sum", "sum_distinct"):
         return None, None
     low, high, step = scope.grid(expression.argument)
     if expression.name == "avg":

@@ -30,7 +30,7 @@ from deniable.query.statements.aggregate_statement import AggregateStatement
 from deniable.query.statements.cell_statement import CellStatement
 from deniable.query.statements.group_keys import MOST_LISTED, key_of
 from deniable.query.statements.input_rows import Grouping
-from deniable.query.statements.statistics import COUNT_ROWS, statistics_for
+from deniable.query.statements.statistics import COUNT_ROWS, OF_VALUES, statistics_for
 
 DELTA_SHARE = Fraction(1, 100)  # of the budget's delta, for a question that names none
 _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**30), 10**30  # floats propose in between
@@ -96,7 +96,7 @@ def _run_steps(request: Request, question: Question, policy: Policy) -> Plan:
     draft = Draft(request, resolved, scope, scope.table, names)
     for step in STEPS:
         step(draft)
-    return _freeze(draft)
+    return freeze(draft)
 
 
 def _level(confidence: Number) -> Fraction:
@@ -196,7 +196,8 @@ def _declared_keys(draft: Draft) -> str:
         listed.append(f"{key.name}: {', '.join(values[:_MOST_LISTED])}{more}")
     return (
         "The policy declares these groups, so they are public, and to list them costs nothing: "
-        f"{'; '.join(listed)}. Add an aggregate, such as COUNT(*), to learn about their rows."
+        f"{'; '.join(listed)}. Add an aggregate, such as COUNT(*), to learn about their rows, "
+        "or ask for the keys of one whole table, without WHERE."
     )
 
 
@@ -210,10 +211,11 @@ def choose_statistics(draft: Draft) -> None:
     finest = int(_LARGEST_NOISE * request.epsilon / steps)
     draft.statistic_of = statistics_for(noisy, draft.scope, finest=finest)
     draft.statistics = tuple(dict.fromkeys(draft.statistic_of.values()))
-    if request.other and any(part.kind == "distinct" for part in draft.statistics):
+    if request.other and any(part.kind in OF_VALUES for part in draft.statistics):
         raise InvalidQuery(
-            "COUNT(DISTINCT ...) has no `other` group: a value that occurs in several groups "
-            "that are not shown cannot be counted once. Ask without `other`."
+            "COUNT(DISTINCT ...) and SUM(DISTINCT ...) have no `other` group: a value that "
+            "occurs in several groups that are not shown cannot be counted once. Ask without "
+            "`other`."
         )
     for statistic in draft.statistics:
         most = statistic.total * table.row_ceiling * table.max_rows_per_unit_per_group
@@ -234,11 +236,10 @@ def write_statements(draft: Draft) -> None:
     draft.cells = CellStatement(draft.scope, where, groupings, *limits, other)
     blocks = list(draft.blocks)
     for place, statistic in enumerate(draft.statistics):
-        if statistic.kind == "distinct" and statistic.argument is not None:
-            sql = draft.cells.count_distinct(statistic.argument)
-            blocks[place] = replace(blocks[place], sql=sql)
+        if statistic.kind in OF_VALUES:
+            blocks[place] = replace(blocks[place], sql=draft.cells.of_distinct(statistic))
     draft.blocks = tuple(blocks)
-    if draft.private or any(part.kind != "distinct" for part in draft.statistics):
+    if draft.private or any(part.kind not in OF_VALUES for part in draft.statistics):
         statement = AggregateStatement(
             scope=draft.scope,
             where=where,
@@ -267,7 +268,8 @@ STEPS: tuple[Callable[[Draft], None], ...] = (
 )
 
 
-def _freeze(draft: Draft) -> Plan:
+def freeze(draft: Draft) -> Plan:
+    """The plan that the steps have drafted."""
     request, origin, table = draft.request, draft.scope.origin, draft.table
     return Plan(
         table=origin.tables[0],

@@ -32,7 +32,7 @@ from deniable.query.relations.sql_nodes import (
 )
 from deniable.query.statements.column_pairs import products
 from deniable.query.statements.input_rows import Grouping, InputRows, key_columns, most_groups
-from deniable.query.statements.statistics import Statistic, bin_ends, labels
+from deniable.query.statements.statistics import OF_VALUES, Statistic, bin_ends, labels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class AggregateStatement:
     def _listed(self) -> list[tuple[int, Statistic]]:
         """The statistics of this statement; distinct values have a statement of their own."""
         listed = enumerate(self.statistics)
-        return [(i, statistic) for i, statistic in listed if statistic.kind != "distinct"]
+        return [(i, statistic) for i, statistic in listed if statistic.kind not in OF_VALUES]
 
     def _sums_over_rows(self) -> list[Sql]:
         """The features of a group, added up over its rows."""

@@ -11,11 +11,12 @@ Cells cannot be scaled as sums are, so a unit with too many rows keeps only some
 depends only on its own rows and the salt, and all its rows have the same chance. Where values
 are counted and not rows (COUNT(DISTINCT x)), a unit keeps at most
 `max_rows_per_unit_per_group` values of a group. Without the unit, the union of all kept values
-loses at most that many, whichever values other units keep. With row privacy no row needs to be
-left out: a row is one row, and one value.
+loses at most that many, whichever values other units keep. So SUM(DISTINCT x) moves no further
+than a sum of that many rows. With row privacy no row needs to be left out: a row is one row,
+and one value.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -31,6 +32,7 @@ from deniable.query.relations.sql_nodes import (
     named,
     number,
     subquery,
+    wide,
 )
 from deniable.query.statements.input_rows import Grouping, InputRows, key_columns, most_groups
 from deniable.query.statements.statistics import Statistic
@@ -71,12 +73,16 @@ class CellStatement:
         counted = kept.select(*self._keys(), named(cell, "cell"), _count())
         return StatementText(counted.group_by(*self._keys(), exp.column("v")))
 
-    def count_distinct(self, argument: Expression) -> str:
-        """One cell, 0, that holds the number of distinct values."""
-        rows = self._rows(Statistic("present", argument))
+    def of_distinct(self, statistic: Statistic) -> str:
+        """One cell, 0, that holds the number of distinct values, or their sum in grid steps."""
+        counts = statistic.kind == "distinct"
+        rows = self._rows(replace(statistic, kind="present" if counts else "cells"))
         kept = subquery(self._limit_rows(rows, exp.column("x0"), once=True), "kept")
-        distinct = exp.Count(this=exp.Distinct(expressions=[exp.column("v")]))
-        counted = kept.select(*self._keys(), named(number(0), "cell"), named(distinct, "n"))
+        value = exp.column("v") if counts else wide(exp.column("v"))
+        distinct = exp.Distinct(expressions=[value])
+        total = exp.func("COALESCE", exp.Sum(this=distinct), number(0))
+        own = exp.Count(this=distinct) if counts else total
+        counted = kept.select(*self._keys(), named(number(0), "cell"), named(own, "n"))
         return StatementText(counted.group_by(*self._keys()) if self.groupings else counted)
 
     def _rows(self, statistic: Statistic) -> exp.Select:

@@ -40,7 +40,7 @@ from deniable.query.relations.sql_nodes import (
     try_cast,
 )
 from deniable.query.relations.views import select_clean_columns
-from deniable.query.statements.statistics import Statistic
+from deniable.query.statements.statistics import OF_VALUES, Statistic
 
 _LARGEST_INT = 2_000_000_000
 _Argument: TypeAlias = tuple[str, Statistic, Expression]  # its place, limits and expression
@@ -225,7 +225,7 @@ class InputRows:
         """Every argument with its place: a number, and a letter for the second of a pair."""
         arguments: list[_Argument] = []
         for i, first in enumerate(self.statistics):
-            if first.argument is not None and first.kind not in ("units", "distinct"):
+            if first.argument is not None and first.kind not in ("units", *OF_VALUES):
                 arguments.append((f"{i}", first, first.argument))
             second = first.second
             if second is not None and second.argument is not None:

@@ -24,6 +24,11 @@ from deniable.query.plan.grid_steps import FARTHEST_STEP, coarsen_by_tens
 from deniable.query.relations.scope import Scope
 
 COUNT_ROWS = Aggregate("count", None)
+OF_VALUES = ("distinct", "distinct sum")  # kinds that have a statement of their own
+_SUMS = ("sum", "distinct sum")
+# The most grid steps of a column whose different values are added up: all of them add up to
+# less than 2**53, which is the most that a cell can hold.
+_MOST_STEPS_ADDED = 1 << 26
 VARIANCES = {"var_samp", "var_pop", "stddev_samp", "stddev_pop"}
 # The degrees of the polynomials that an aggregate of two columns is read from.
 PAIR_DEGREES = {
@@ -46,8 +51,8 @@ class Statistic:
     it is NULL, so that all rows are counted too.
     """
 
-    kind: str  # "count", "present", "sum", "mean", "moments", "histogram", "units", "distinct"
-    # or "pair"
+    kind: str  # "count", "present", "sum", "mean", "moments", "histogram", "units", "distinct",
+    # "distinct sum" or "pair"
     argument: Expression | None
     low: int = 0
     high: int = 1
@@ -65,7 +70,7 @@ class Statistic:
     @property
     def total(self) -> int:
         """What one row's features add up to, at most; of a sum, its largest size."""
-        if self.kind == "sum":
+        if self.kind in _SUMS:
             return max(1, abs(self.low), abs(self.high))
         if self.second is not None:
             return int(self.width ** self.degrees[0] * self.second.width ** self.degrees[1])
@@ -94,7 +99,7 @@ class Statistic:
     @property
     def contribution(self) -> Contribution:
         """What one row adds to the features."""
-        low, high = (self.low, self.high) if self.kind == "sum" else (0, 1)
+        low, high = (self.low, self.high) if self.kind in _SUMS else (0, 1)
         return Contribution(self.size, self.total, low, high, once=self.kind == "units")
 
 
@@ -114,6 +119,10 @@ def statistics_for(
             chosen[aggregate] = _histogram(aggregate, scope)
         elif aggregate.name == "count_units":
             chosen[aggregate] = _distinct(aggregate, scope)
+        elif aggregate.name == "sum_distinct" and aggregate.argument is not None:
+            grid = scope.grid(aggregate.argument)
+            grid = _coarser_by_tens(*grid, min(finest, _MOST_STEPS_ADDED))
+            chosen[aggregate] = Statistic("distinct sum", aggregate.argument, *grid)
         elif aggregate.second is not None:
             chosen[aggregate] = _pair(aggregate, listed, scope, finest)
         elif aggregate.argument is not None:

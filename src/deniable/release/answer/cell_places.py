@@ -56,7 +56,7 @@ def features_from_cells(
     for block in plan.blocks:
         if block.sql:
             own = cells[block.features[0]]
-            most = int(own.count.max(initial=0)) * own.count.size
+            most = int(np.abs(own.count).max(initial=0)) * own.count.size
             for j, name in enumerate(block.features):
                 features[name] = np.zeros(count, dtype=np.int64 if most < _WIDE else object)
                 at = own.cell == j

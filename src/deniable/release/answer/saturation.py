@@ -28,18 +28,23 @@ from deniable.query.plan.plan import Plan
 
 MOST_SUM = 2**126  # noise and all arithmetic with doubles stay finite
 MOST_UNITS = 2**61
-MOST_ROWS = 2**53  # in all cells of a group
+MOST_ROWS = 2**53  # in all cells of a group; the size of a sum of distinct values
 _INT64 = -(2**63), 2**63 - 1
 
 
 def saturate(plan: Plan, exact: ExactGroups) -> ExactGroups:
     """One batch of an engine, with every value cut to its range."""
     sizes = cell_numbers(plan)
+    counted = {choice.name for choice in plan.choices}  # others may be sums of distinct values
+    cells = {
+        name: _cut_cells(plan, own, sizes[name], 0 if name in counted else -MOST_ROWS)
+        for name, own in exact.cells.items()
+    }
     return ExactGroups(
         keys=_saturate_keys(plan, exact.keys),
         units=None if exact.units is None else _cut(exact.units, 0, MOST_UNITS),
         features={name: _cut(own, -MOST_SUM, MOST_SUM) for name, own in exact.features.items()},
-        cells={name: _cut_cells(plan, own, sizes[name]) for name, own in exact.cells.items()},
+        cells=cells,
     )
 
 
@@ -61,11 +66,11 @@ def limit_rows(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray(np.diff(upto, prepend=0), dtype=np.int64)
 
 
-def _cut_cells(plan: Plan, cells: CellCounts, size: int) -> CellCounts:
+def _cut_cells(plan: Plan, cells: CellCounts, size: int, least: int) -> CellCounts:
     return CellCounts(
         _saturate_keys(plan, cells.keys),
         _cut(cells.cell, 0, size - 1),
-        _cut(cells.count, 0, MOST_ROWS),
+        _cut(cells.count, least, MOST_ROWS),
     )
 
 

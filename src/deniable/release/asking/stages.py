@@ -28,6 +28,7 @@ from deniable.query.planner.explain import Branch, explain
 from deniable.query.planner.for_population import split_population_clause
 from deniable.query.planner.notes import WARNING
 from deniable.release.answer.answer_table import Answer
+from deniable.release.asking.free_keys import answer_keys_alone, explain_keys_alone
 from deniable.release.session.door import Door
 from deniable.release.session.release import Release
 
@@ -50,8 +51,11 @@ def release_question(
         return _release_in_two_steps(session, question, options, **asked)  # type: ignore[arg-type]
     try:
         plan = session.plan(question, **options)
-    except InvalidQuery as refusal:
-        if not isinstance(question, str):
+    except (InvalidQuery, InvalidParameter) as refusal:
+        keys = answer_keys_alone(session, question, options, refusal)
+        if keys is not None:
+            return keys
+        if not isinstance(question, str) or not isinstance(refusal, InvalidQuery):
             raise
         found = _plan_parts(session, question, options, refusal)
         return _release_parts(session, found, fresh=fresh, question_id=question_id)
@@ -186,8 +190,11 @@ def explain_question(
     if options.get("bounds") is None:
         try:
             plan = session.plan(question, **options)
-        except InvalidQuery as refusal:
-            if not isinstance(question, str):
+        except (InvalidQuery, InvalidParameter) as refusal:
+            keys = explain_keys_alone(session, question, options, refusal)
+            if keys is not None:
+                return keys
+            if not isinstance(question, str) or not isinstance(refusal, InvalidQuery):
                 raise
             found = _plan_parts(session, question, options, refusal)
             return _explain_parts(session, found)

@@ -139,6 +139,25 @@ def _distinct_rows(node: exp.Expr) -> exp.Expr | None:
     return exp.Count(this=exp.Distinct(expressions=[told]), big_int=True)
 
 
+def _distinct_mean(node: exp.Expr) -> exp.Expr | None:
+    """AVG(DISTINCT x) is SUM(DISTINCT x) / COUNT(DISTINCT x), with a FILTER for both."""
+    mean = node.this if isinstance(node, exp.Filter) else node
+    if not isinstance(mean, exp.Avg) or not isinstance(mean.this, exp.Distinct):
+        return None
+    if len(mean.this.expressions) != 1:
+        return None
+    both: list[exp.Expr] = [exp.Sum(this=mean.this), exp.Count(this=mean.this, big_int=True)]
+    if mean is not node:
+        both = [exp.Filter(this=part, expression=node.expression) for part in both]
+    return exp.Div(this=both[0].copy(), expression=both[1].copy())
+
+
+def _distinct_extreme(node: exp.Expr) -> exp.Expr | None:
+    """MIN(DISTINCT x) is MIN(x)."""
+    values = node.this.expressions if isinstance(node.this, exp.Distinct) else []
+    return type(node)(this=values[0].copy()) if len(values) == 1 else None
+
+
 def _joined_with(node: exp.Expr) -> exp.Expr | None:
     """CONCAT_WS(sign, a, b): without the NULLs."""
     sign, *values = node.expressions or [None]
@@ -172,6 +191,17 @@ def _square(value: exp.Expr) -> exp.Expr:
 
 def _constant_date(text: exp.Expr, _format: exp.Expr | None = None) -> exp.Expr:
     return exp.cast(text, "date")
+
+
+def _days_later(node: exp.Expr) -> exp.Expr | None:
+    """CAST(d AS DATE) + 7 is a date plus an interval of 7 days."""
+    date, days = node.this.unnest(), node.expression
+    dated = isinstance(date, exp.Date) or (isinstance(date, exp.Cast) and date.is_type("date"))
+    whole = isinstance(days, exp.Literal) and not days.is_string and days.this.isdigit()
+    if not dated or not whole:
+        return None
+    span = exp.Interval(this=exp.Literal.string(days.this), unit=exp.var("DAY"))
+    return type(node)(this=node.this.copy(), expression=span)
 
 
 _NAMED: dict[str, Rule] = {
@@ -208,6 +238,10 @@ _RULES: dict[type[exp.Expr], tuple[Rule, ...]] = {
     exp.Nvl2: (_second_value,),
     exp.SafeDivide: (_safe_divide,),
     exp.Count: (_distinct_rows,),
+    **dict.fromkeys((exp.Add, exp.Sub), (_days_later,)),
+    exp.Avg: (_distinct_mean,),
+    exp.Filter: (_distinct_mean,),
+    **dict.fromkeys((exp.Min, exp.Max), (_distinct_extreme,)),
     exp.ConcatWs: (_joined_with,),
     **dict.fromkeys(
         (exp.RegexpLike, exp.RegexpILike, exp.RegexpFullMatch, exp.SimilarTo),
