@@ -22,7 +22,7 @@ Bindings = dict[str, ast.AST | list[ast.AST]]
 
 
 class Gone(Exception):
-    """The code that is to be changed is not there, or is there more than once."""
+    """The code that is to be changed is not there once, or stays what it is."""
 
 
 def change(source: str, function: str, pair: str) -> str:
@@ -135,6 +135,8 @@ def _replace(source: str, nodes: Sequence[ast.AST], bindings: Bindings, after: s
         return f"({ast.unparse(held)})"
 
     code = re.sub(r"\$(\*?)(\w+)", fill, after)
+    if list(map(ast.dump, _parse(code))) == list(map(ast.dump, nodes)):
+        raise Gone(f"`{after}` is what stands there already.")
     first, last = nodes[0], nodes[-1]
     assert isinstance(first, ast.expr | ast.stmt)
     assert isinstance(last, ast.expr | ast.stmt)

@@ -43,7 +43,7 @@ MEANINGS = {
     "SURVIVED": "no test failed",
     "BROKEN": "the test fails without the change too",
     "NOT RUN": "no test ran",
-    "GONE": "its code is not there, or is written otherwise now",
+    "GONE": "the change cannot be made: the code is not there, or is written otherwise now",
     "NO END": f"the test died or took over {LONGEST} s",
 }
 _LEFT_OUT = ("*.pyc", "__pycache__", ".*", "build")
@@ -102,7 +102,7 @@ def judge(mutant: Mutant, worker: WarmWorker) -> Verdict:
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     try:
         changed = mutant.apply(text)
-    except Gone:
+    except (Gone, SyntaxError):
         return Verdict("GONE")
     before = file.stat()
     _write(file, changed, before.st_mtime_ns + 2 * 10**9)  # compiled code knows whole seconds

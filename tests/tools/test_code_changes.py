@@ -24,9 +24,15 @@ def test_a_change_is_made_in_the_syntax_tree(pair, changed):
         ("A.f", "z => y"),  # nowhere there
         ("A.g", "x => y"),  # no such function
         ("A.f", "$same * $same => 1"),  # one name, one meaning
+        ("A.f", "$a.y * $b => ($a.y) * $b"),  # nothing is changed
     ],
 )
 def test_a_change_that_is_not_there_exactly_once_is_gone(function, pair):
     source = "class A:\n    def f(self, x):\n        return x + self.y * x\n"
     with pytest.raises(Gone):
         change(source, function, pair)
+
+
+def test_what_is_put_there_is_python():
+    with pytest.raises(SyntaxError):
+        change("def f(x):\n    return x\n", "f", "return $x => return return")

@@ -1,6 +1,5 @@
 """A small project with a test that notices one change and not another."""
 
-import ast
 import json
 
 import pytest
@@ -28,8 +27,8 @@ test = "tests/test_adding.py::test_sums"
 
 [[names]]
 what = "nothing can be imported"
-function = "adding.py::add"
-change = "return $sum => return return"
+function = "adding.py"
+change = "ZERO = 0 => ZERO = O"
 test = "tests/test_adding.py::test_sums"
 
 [[tests]]
@@ -77,7 +76,7 @@ def project(tmp_path, monkeypatch):
     for name, text in {
         "tools/mutants.toml": TABLE,
         "src/deniable/__init__.py": "",
-        "src/deniable/adding.py": "def add(a, b):\n    return a + b\n",
+        "src/deniable/adding.py": "ZERO = 0\n\n\ndef add(a, b):\n    return a + b\n",
         "tests/test_adding.py": TESTS,
         "tests/test_failing.py": "def test_sums():\n    assert False\n",
     }.items():
@@ -143,8 +142,6 @@ def test_every_mutant_of_the_table_can_be_made():
         )
         for mutant in table
     }
-    trees = {file: ast.dump(ast.parse(source)) for file, source in sources.items()}
     for mutant in sorted(table, key=lambda mutant: mutant.file):
-        changed = mutant.apply(sources[mutant.file])
-        assert ast.dump(ast.parse(changed)) != trees[mutant.file], mutant.name
+        assert mutant.apply(sources[mutant.file]) != sources[mutant.file], mutant.name
         assert (mutants.ROOT / mutant.test_file).exists()
