@@ -62,7 +62,7 @@ PACKAGES = (
     "jinja2",
     "mpmath",
 )
-OPTIONS = ["-q", "-p", "no:cacheprovider", "--disable-plugin-autoload"]
+OPTIONS = ["-q", "-p", "no:cacheprovider", "--disable-plugin-autoload", "-p", "xdist.plugin"]
 
 
 class Outcomes:
