@@ -26,7 +26,7 @@ soak-%: .venv/installed-dev  ## one part of the tests at full size, such as soak
 	@$(BIN)/python -m pytest --full -n auto tests/$*
 
 mutants: .venv/installed-dev  ## guarantees broken one at a time: a test must notice each
-	@$(BIN)/python tools/mutants.py
+	@$(BIN)/python -m tools.mutants
 
 bench: .venv/installed-bench  ## our speed against our peers', as ratios
 	@$(BIN)/python -m benchmarks

@@ -6,7 +6,7 @@ import pytest
 
 # `tools.bits` imports `tools.scheduling`, which must be known as a plugin before that.
 pytest_plugins = ["pytester", "tools.scheduling", "tools.bits", "tools.browser", "tools.needs"]
-pytest_plugins += ["tools.sizes"]
+pytest_plugins += ["tools.server_children", "tools.sizes"]
 
 # Nearly nothing that is made while tests are collected is garbage.
 gc.disable()

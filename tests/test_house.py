@@ -61,6 +61,16 @@ def test_a_riddle_is_seen_also_across_lines():
     assert guards.phrases("a.py", "x is None", PHRASES) == []
 
 
+def test_every_phrase_is_looked_for():
+    """One pattern of all of them, which begins at the beginning of a word, is tried first."""
+    assert [phrase for phrase in PHRASES if not phrase.startswith((r"\b", "(?<!"))] == []
+    text = "It is so much that these are the sums."
+    riddle = text.replace("much", "many").replace("the sums", "no sums")
+    told = guards.phrases("a.py", riddle, PHRASES)
+    assert guards.phrases("a.py", text, PHRASES) == []
+    assert len(told) == 2
+
+
 def test_the_house_is_not_empty():
     assert {"errors.py", "exact/__init__.py"} <= SOURCES.keys()
     assert "test_house.py" in TESTS

@@ -1,47 +1,52 @@
 """Every guarantee broken on purpose, one at a time: a test must notice.
 
 `mutants.toml` lists changes, each of which breaks a promise: noise left out, a limit dropped, a
-charge forgotten, a signature not checked. An entry names a function and a change of its code:
+charge forgotten, a signature not checked. An entry names a function and a change of its code
+(tools/code_changes.py says how it is written):
 
     function = "query/relations/scope.py::Scope.clip"
     change = "clip($value, $*ends) => $value"
 
-The code before the arrow is looked up in the function's syntax tree, so line breaks, comments
-and brackets do not matter. `$name` stands for any expression, `$*name` for any number of
-arguments, and may be used after the arrow. It must be found exactly once. Each change is made
-in a copy of the project, and the test that is named beside it is run there. It must pass
-without the change and fail with it. Run all with `make mutants`, or some groups with
-`python tools/mutants.py charge chain`.
+Each change is made in a copy of the project, and the test that is named beside it is run there.
+It must pass without the change (asked once for each test file) and fail with it.
+
+    make mutants                                    all of them
+    python -m tools.mutants charge chain            some groups
+    python -m tools.mutants --resume                not those that were caught before
+    python -m tools.mutants --shard 2/4             the second quarter
+
+What became of each is written to build/mutants.jsonl at once. `--resume` leaves out what was
+caught while its entry, the file that it changes and the file of its test were as they are now.
 """
 
-import ast
+import argparse
 import os
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
-import textwrap
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
 
+from tools import code_changes
+from tools.code_changes import Gone
+from tools.mutant_record import Record
+from tools.warm_worker import FAILED, WarmWorker
+
 ROOT = Path(__file__).parents[1]
 LONGEST = 1200  # seconds that a test may take; one that a mutant hangs has not noticed
-FAILED = 1  # what pytest returns if tests ran and some failed; not if it could not even start
-ARROW = " => "
+MEANINGS = {
+    "SURVIVED": "no test failed",
+    "BROKEN": "the test fails without the change too",
+    "NOT RUN": "no test ran",
+    "GONE": "the change cannot be made: the code is not there, or is written otherwise now",
+    "NO END": f"the test died or took over {LONGEST} s",
+}
 _LEFT_OUT = ("*.pyc", "__pycache__", ".*", "build")
-_ANY, _MANY = "any_expression_", "any_arguments_"
-
-Bindings = dict[str, ast.AST | list[ast.AST]]
-
-
-class Gone(Exception):
-    """The code that a mutant changes is not there, or is there more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +69,25 @@ class Mutant:
         """The source file, relative to the package."""
         return self.function.partition("::")[0]
 
-    def apply(self, source: str) -> str:
-        """The source with the change made.
+    @property
+    def test_file(self) -> str:
+        """The file of its test, relative to the project."""
+        return self.test.partition("::")[0]
 
-        >>> broken = Mutant("noise", "none", "a.py::f", "$m.release($x) => $x", "tests/a.py")
-        >>> print(broken.apply("def f(m, n):\\n    return m.release(n + 1)"))
-        def f(m, n):
-            return (n + 1)
-        """
-        before, _, after = self.change.partition(ARROW)
-        scope = _find_function(_read_source(source), self.function.partition("::")[2])
-        pattern = _parse(before)
-        matches = [
-            (nodes, bindings)
-            for nodes in _candidates(scope, pattern)
-            if (bindings := _match_all(pattern, nodes)) is not None
-        ]
-        if len(matches) != 1:
-            raise Gone(
-                f"{self.name}: `{before}` occurs {len(matches)} times in {self.function}."
-            )
-        return _replace(source, *matches[0], after)
+    def apply(self, source: str) -> str:
+        """The source with the change made."""
+        return code_changes.change(source, self.function.partition("::")[2], self.change)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a mutant, and how many seconds that took."""
+
+    outcome: str
+    seconds: float = 0.0
+
+
+Judged = tuple[Mutant, Verdict]
 
 
 def read(path: Path) -> list[Mutant]:
@@ -93,189 +96,145 @@ def read(path: Path) -> list[Mutant]:
     return [Mutant(group, **entry) for group, entries in groups.items() for entry in entries]
 
 
-@lru_cache(maxsize=8)
-def _read_source(source: str) -> ast.Module:
-    return ast.parse(source)
-
-
-def _find_function(tree: ast.Module, name: str) -> ast.AST:
-    scope: ast.AST = tree
-    for part in filter(None, name.split(".")):
-        body = getattr(scope, "body", [])
-        named = [node for node in body if getattr(node, "name", None) == part]
-        if not named:
-            raise Gone(f"There is no function {name}.")
-        scope = named[-1]  # the last of several is the one after its overloads
-    return scope
-
-
-def _parse(code: str) -> list[ast.AST]:
-    """A pattern: one expression, or statements."""
-    code = re.sub(r"\$\*(\w+)", rf"*{_MANY}\1", code)
-    code = re.sub(r"\$(\w+)", rf"{_ANY}\1", code)
-    body: list[ast.stmt] = ast.parse(textwrap.dedent(code)).body
-    if len(body) == 1 and isinstance(body[0], ast.Expr):
-        return [body[0].value]
-    return list(body)
-
-
-def _candidates(scope: ast.AST, pattern: Sequence[ast.AST]) -> Iterator[Sequence[ast.AST]]:
-    if len(pattern) == 1 and isinstance(pattern[0], ast.expr):
-        yield from ([node] for node in ast.walk(scope) if isinstance(node, ast.expr))
-        return
-    for node in ast.walk(scope):
-        for block in ("body", "orelse", "finalbody"):
-            statements = getattr(node, block, None)
-            if isinstance(statements, list):
-                for i in range(len(statements) - len(pattern) + 1):
-                    yield statements[i : i + len(pattern)]
-
-
-def _match_all(pattern: Sequence[ast.AST], nodes: Sequence[ast.AST]) -> Bindings | None:
-    bindings: Bindings = {}
-    if len(pattern) != len(nodes):
-        return None
-    matched = all(_match(p, n, bindings) for p, n in zip(pattern, nodes, strict=True))
-    return bindings if matched else None
-
-
-def _match(pattern: object, node: object, bindings: Bindings) -> bool:
-    if isinstance(pattern, ast.Name) and pattern.id.startswith(_ANY):
-        return isinstance(node, ast.expr) and _bind(pattern.id, node, bindings)
-    if isinstance(pattern, list) and isinstance(node, list):
-        return _match_lists(pattern, node, bindings)
-    if not isinstance(pattern, ast.AST):
-        return bool(pattern == node)
-    return type(pattern) is type(node) and all(
-        _match(value, getattr(node, field, None), bindings)
-        for field, value in ast.iter_fields(pattern)
-        if field not in ("ctx", "type_comment", "kind")
-    )
-
-
-def _match_lists(pattern: list[object], nodes: list[object], bindings: Bindings) -> bool:
-    if pattern and (name := _many(pattern[-1])):
-        head, rest = pattern[:-1], nodes[len(pattern) - 1 :]
-        if not all(isinstance(node, ast.AST) for node in rest) or len(nodes) < len(head):
-            return False
-        bindings[name] = [node for node in rest if isinstance(node, ast.AST)]
-        pattern, nodes = head, nodes[: len(head)]
-    return len(pattern) == len(nodes) and all(
-        _match(p, n, bindings) for p, n in zip(pattern, nodes, strict=True)
-    )
-
-
-def _many(pattern: object) -> str:
-    match pattern:
-        case ast.Starred(value=ast.Name(id=name)) if name.startswith(_MANY):
-            return name
-    return ""
-
-
-def _bind(name: str, node: ast.AST, bindings: Bindings) -> bool:
-    """Whether the name is free, or stands for the same code already."""
-    held = bindings.setdefault(name, node)
-    return isinstance(held, ast.AST) and ast.dump(held) == ast.dump(node)
-
-
-def _replace(source: str, nodes: Sequence[ast.AST], bindings: Bindings, after: str) -> str:
-    """The source with the lines of `nodes` replaced by `after`, its `$names` filled in."""
-
-    def fill(found: re.Match[str]) -> str:
-        held = bindings[(_MANY if found[1] else _ANY) + found[2]]
-        if isinstance(held, list):
-            return ", ".join(map(ast.unparse, held))
-        return f"({ast.unparse(held)})"
-
-    code = re.sub(r"\$(\*?)(\w+)", fill, after)
-    first, last = nodes[0], nodes[-1]
-    assert isinstance(first, ast.expr | ast.stmt)
-    assert isinstance(last, ast.expr | ast.stmt)
-    lines = source.encode().splitlines(keepends=True)
-    start = sum(map(len, lines[: first.lineno - 1])) + first.col_offset
-    end = sum(map(len, lines[: (last.end_lineno or 0) - 1])) + (last.end_col_offset or 0)
-    if isinstance(first, ast.stmt):
-        code = textwrap.indent(textwrap.dedent(code), " " * first.col_offset).lstrip()
-    return (source.encode()[:start] + code.encode() + source.encode()[end:]).decode()
-
-
-def verdict(mutant: Mutant, copy: Path) -> str:
-    """What became of one mutant in a copy of the project; the copy is as before."""
-    file = copy / "src" / "deniable" / mutant.file
+def judge(mutant: Mutant, worker: WarmWorker) -> Verdict:
+    """What became of one mutant in a worker's copy of the project; the copy is as before."""
+    file = worker.folder / "src" / "deniable" / mutant.file
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     try:
         changed = mutant.apply(text)
-    except Gone:
-        return "GONE"  # what it changes is written otherwise now: bring the table up to date
-    _write(file, changed)
+    except (Gone, SyntaxError):
+        return Verdict("GONE")
+    before = file.stat()
+    _write(file, changed, before.st_mtime_ns + 2 * 10**9)  # compiled code knows whole seconds
     try:
-        return "caught" if run_tests(copy, [mutant.test]) == FAILED else "SURVIVED"
+        reply = worker.run([mutant.test], first=True, longest=LONGEST)
     finally:
-        _write(file, text)
+        _write(file, text, before.st_mtime_ns)  # so the compiled code of it is right again
+    outcomes = {FAILED: "caught", 0: "SURVIVED", None: "NO END"}
+    return Verdict(outcomes.get(reply.code, "NOT RUN"), reply.seconds)
 
 
-def _write(file: Path, text: str) -> None:
-    """Writes a source file with a time that no compiled code of it was made at."""
-    after = file.stat().st_mtime + 2  # compiled code remembers whole seconds
+def _write(file: Path, text: str, changed: int) -> None:
+    """Writes a source file with a time of its last change."""
     file.write_text(text, encoding="utf-8")
-    os.utime(file, (after, after))
+    os.utime(file, ns=(changed, changed))
 
 
-def run_tests(copy: Path, tests: Sequence[str], longest: int | None = LONGEST) -> int:
-    """What pytest returns for some tests of a copy, which it runs with that copy's code."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    environment = os.environ | {"PYTHONPATH": str(copy / "src"), "OPENBLAS_NUM_THREADS": "1"}
-    # Compiled code is kept, whatever the machine says: each mutant changes one file.
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    try:
-        done = subprocess.run(
-            command,
-            cwd=copy,
-            env=environment,
-            capture_output=True,
-            timeout=longest,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return -1
-    return done.returncode
+def judge_file(mutants: Sequence[Mutant], worker: WarmWorker) -> Iterable[Judged]:
+    """What became of mutants whose tests are in one file."""
+    outcomes = outcomes_without_change(sorted({mutant.test for mutant in mutants}), worker)
+    for mutant in mutants:
+        outcome = outcomes[mutant.test]
+        yield mutant, judge(mutant, worker) if outcome == "passed" else Verdict(outcome)
 
 
-def judge_all(mutants: Iterable[Mutant], root: Path, workers: int) -> list[tuple[Mutant, str]]:
-    """All mutants with what became of them, each printed as soon as it is known."""
-    with tempfile.TemporaryDirectory() as folder:
-        copies: SimpleQueue[Path] = SimpleQueue()
-        for i in range(workers):
-            copy = Path(folder) / str(i)
-            shutil.copytree(root, copy, ignore=shutil.ignore_patterns(*_LEFT_OUT))
-            copies.put(copy)
-
-        def judge(mutant: Mutant) -> tuple[Mutant, str]:
-            copy = copies.get()
-            try:
-                outcome = verdict(mutant, copy)
-            finally:
-                copies.put(copy)
-            print(f"{outcome:<9}{mutant.name}", flush=True)
-            return mutant, outcome
-
-        with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(judge, mutants))
+def outcomes_without_change(tests: Sequence[str], worker: WarmWorker) -> dict[str, str]:
+    """For each test `passed`, `BROKEN` or `NOT RUN`."""
+    reply = worker.run(tests, first=False, longest=LONGEST)
+    if not reply.tests and len(tests) > 1:  # one name that is wrong hides the others
+        alone = [outcomes_without_change([test], worker) for test in tests]
+        return {test: outcome for outcomes in alone for test, outcome in outcomes.items()}
+    outcomes = {}
+    for test in tests:
+        cases = {
+            outcome
+            for name, outcome in reply.tests.items()
+            if name == test or name.startswith((f"{test}::", f"{test}["))
+        }
+        failed = "failed" in cases or reply.code is None
+        outcomes[test] = "BROKEN" if failed else "passed" if "passed" in cases else "NOT RUN"
+    return outcomes
 
 
-def main(groups: Sequence[str], root: Path = ROOT) -> int:
-    """How many mutants no test noticed."""
+def judge_all(
+    mutants: Iterable[Mutant], root: Path, workers: int, record: Record
+) -> list[Judged]:
+    """All mutants with what became of them, each printed and kept as soon as it is known."""
+    files: dict[str, list[Mutant]] = defaultdict(list)
+    for mutant in mutants:
+        files[mutant.test_file].append(mutant)
+    free: SimpleQueue[WarmWorker] = SimpleQueue()
+
+    def judge_some(some: Sequence[Mutant]) -> list[Judged]:
+        worker, verdicts = free.get(), []
+        try:
+            for mutant, verdict in judge_file(some, worker):
+                print(
+                    f"{verdict.outcome:<9}{verdict.seconds:5.1f} s  {mutant.name}", flush=True
+                )
+                record.add(mutant, verdict.outcome, verdict.seconds)
+                verdicts.append((mutant, verdict))
+        finally:
+            free.put(worker)
+        return verdicts
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        started = [WarmWorker(copy_project(root, Path(folder), i)) for i in range(workers)]
+        try:
+            for worker in started:
+                free.put(worker)
+            with ThreadPoolExecutor(workers) as pool:
+                return [
+                    pair for pairs in pool.map(judge_some, files.values()) for pair in pairs
+                ]
+        finally:
+            for worker in started:
+                worker.close()
+
+
+def copy_project(root: Path, folder: Path, number: int) -> Path:
+    """A copy of the project's files, without what is made from them."""
+    copy = folder / str(number)
+    shutil.copytree(root, copy, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+    return copy
+
+
+def summary(judged: Sequence[Judged]) -> str:
+    """How many were caught, and what is to be mended, by what is wrong."""
+    counts = Counter(verdict.outcome for _, verdict in judged)
+    seconds = sum(verdict.seconds for _, verdict in judged)
+    lines = [f"{counts['caught']} of {len(judged)} mutants were caught, in {seconds:.0f} s."]
+    for outcome, meaning in MEANINGS.items():
+        names = [mutant for mutant, verdict in judged if verdict.outcome == outcome]
+        lines += [f"{outcome} ({meaning}): {len(names)}"] if names else []
+        lines += [f"  {mutant.name} ({mutant.function}; {mutant.test})" for mutant in names]
+    return "\n".join(lines)
+
+
+def choose(table: Sequence[Mutant], groups: Sequence[str], shard: str) -> list[Mutant]:
+    """The mutants of some groups (of all, if none is named), or the part i of n of them."""
+    chosen = [mutant for mutant in table if not groups or mutant.group in groups]
+    part, _, parts = shard.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise ValueError(f"A shard is written i/n, with i from 1 to n. Found {shard!r}.")
+    if unknown := set(groups) - {mutant.group for mutant in table}:
+        raise ValueError(f"mutants.toml has no group {', '.join(sorted(unknown))}.")
+    chosen.sort(key=lambda mutant: (mutant.test_file, mutant.file))  # a file is asked once
+    start, end = (len(chosen) * i // int(parts) for i in (int(part) - 1, int(part)))
+    return chosen[start:end]
+
+
+def main(arguments: Sequence[str], root: Path = ROOT) -> int:
+    """How many mutants were not caught."""
+    parser = argparse.ArgumentParser(prog="python -m tools.mutants")
+    parser.add_argument("groups", nargs="*", help="groups of mutants.toml; else all")
+    parser.add_argument("--resume", action="store_true", help="not what was caught before")
+    parser.add_argument("--shard", default="1/1", help="the part i of n, as i/n")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args(arguments)
     table = read(root / "tools" / "mutants.toml")
-    mutants = [mutant for mutant in table if not groups or mutant.group in groups]
-    if run_tests(root, sorted({mutant.test for mutant in mutants}), longest=None):
-        print("Some of these tests fail without any change: mend that first.")
-        return 1
-    judged = judge_all(mutants, root, os.cpu_count() or 1)
-    left = [mutant for mutant, outcome in judged if outcome != "caught"]
-    print(f"{len(mutants) - len(left)} of {len(mutants)} mutants were caught.")
-    for mutant in left:
-        print(f"  not caught: {mutant.name} ({mutant.function}; {mutant.test})")
-    return len(left)
+    try:
+        mutants = choose(table, options.groups, options.shard)
+    except ValueError as error:
+        parser.error(str(error))
+    record = Record(root, mutants)
+    if options.resume:
+        left = [mutant for mutant in mutants if not record.has_caught(mutant)]
+        print(f"{len(mutants) - len(left)} of {len(mutants)} were caught before.", flush=True)
+        mutants = left
+    judged = judge_all(mutants, root, options.workers, record)
+    print(summary(judged))
+    return sum(verdict.outcome != "caught" for _, verdict in judged)
 
 
 if __name__ == "__main__":

@@ -250,7 +250,7 @@ def test_the_p_value_agrees_with_the_interval():
 
 def test_groups_that_share_people_are_not_independent(size, figure):
     """All persons are in both groups with opposite outcomes: errors add up, not in squares."""
-    releases = size(small=400, full=10_000, what="simulated pairs with the same persons")
+    releases = size(small=200, full=10_000, what="simulated pairs with the same persons")
     rng = np.random.default_rng(11)
     bare = released_shares(rng, units=1, share=0.5, epsilon=2, releases=releases)
     having = rng.binomial(300, 0.5, releases)

@@ -52,3 +52,13 @@ def test_what_is_read_is_read_alike_by_others(text):
 def test_other_texts_are_no_addresses(text):
     with pytest.raises(InvalidPolicy, match="not an address"):
         read_postgresql(text)
+
+
+def test_the_parts_make_the_same_address_for_sqlalchemy():
+    read = read_postgresql("postgresql://ann:a%40b@db.example.org:5433/ledgers?sslmode=require")
+    url = sa.URL.create("postgresql+psycopg", **read.parts)
+    assert (url.username, url.password, url.host, url.port) == (
+        *("ann", "a@b", "db.example.org"),
+        5433,
+    )
+    assert (url.database, dict(url.query)) == ("ledgers", {"sslmode": "require"})

@@ -41,7 +41,8 @@ def targets():
         script = re.search(r"-m ([\w.]+)|(\S+\.py)|^(?!python)(\w+)", command)
         module, path, program = script.groups()
         if module:
-            own = {"pytest": "conftest", "tools.screens": "tools.screens"}
+            files = {name: name for name in ("tools.screens", "tools.mutants")}
+            own = {"pytest": "conftest"} | files
             entry = own.get(module, f"{module}.__main__")
         else:
             entry = path or PROJECT["scripts"].get(program, program).partition(":")[0]

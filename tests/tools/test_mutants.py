@@ -1,10 +1,10 @@
 """A small project with a test that notices one change and not another."""
 
-import ast
+import json
 
 import pytest
 
-from tools import mutants
+from tools import mutants, warm_tests
 
 TABLE = """
 [[sums]]
@@ -27,21 +27,58 @@ test = "tests/test_adding.py::test_sums"
 
 [[names]]
 what = "nothing can be imported"
-function = "adding.py::add"
-change = "return $sum => return return"
+function = "adding.py"
+change = "ZERO = 0 => ZERO = O"
 test = "tests/test_adding.py::test_sums"
+
+[[tests]]
+what = "the test fails anyway"
+function = "adding.py::add"
+change = "a + b => a"
+test = "tests/test_failing.py"
+
+[[tests]]
+what = "the test is skipped"
+function = "adding.py::add"
+change = "a + b => a"
+test = "tests/test_adding.py::test_skipped"
+
+[[tests]]
+what = "there is no such test"
+function = "adding.py::add"
+change = "a + b => a"
+test = "tests/test_adding.py::test_nothing"
+
+[[tests]]
+what = "the process dies"
+function = "adding.py::add"
+change = "return a + b => import os; os._exit(0)"
+test = "tests/test_adding.py::test_sums"
+"""
+TESTS = """
+import pytest
+from deniable.adding import add
+
+
+@pytest.mark.parametrize("b", [3, 4])
+def test_sums(b):
+    assert add(2, b) == 2 + b
+
+
+def test_skipped():
+    pytest.skip("a program is missing")
 """
 
 
 @pytest.fixture
-def project(tmp_path):
+def project(tmp_path, monkeypatch):
+    monkeypatch.setattr(warm_tests, "PACKAGES", ["pytest"])
     for name, text in {
         "tools/mutants.toml": TABLE,
         "src/deniable/__init__.py": "",
-        "src/deniable/adding.py": "def add(a, b):\n    return a + b\n",
-        "tests/test_adding.py": (
-            "from deniable.adding import add\n\n\ndef test_sums():\n    assert add(2, 3) == 5\n"
-        ),
+        "src/deniable/adding.py": "ZERO = 0\n\n\ndef add(a, b):\n    return a + b\n",
+        "tests/test_adding.py": TESTS,
+        "tests/test_failing.py": "def test_sums():\n    assert False\n",
     }.items():
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -49,52 +86,51 @@ def project(tmp_path):
     return tmp_path
 
 
+OUTCOMES = {
+    "sums: one is added twice": "caught",
+    "sums: the order is another": "SURVIVED",
+    "names: what is not there any more": "GONE",
+    "names: nothing can be imported": "NOT RUN",
+    "tests: the test fails anyway": "BROKEN",
+    "tests: the test is skipped": "NOT RUN",
+    "tests: there is no such test": "NOT RUN",
+    "tests: the process dies": "NO END",
+}
+
+
 def test_what_a_test_notices_is_caught_and_the_rest_is_named(project, capsys):
     before = (project / "src/deniable/adding.py").read_text()
-    assert mutants.main([], project) == 3
+    assert mutants.main(["--workers", "1"], project) == 7
     told = capsys.readouterr().out
-    assert "caught   sums: one is added twice" in told
-    assert "SURVIVED sums: the order is another" in told
-    assert "GONE     names: what is not there any more" in told
-    assert "SURVIVED names: nothing can be imported" in told  # no test ran at all
-    assert "1 of 4 mutants were caught." in told
+    assert "1 of 8 mutants were caught, in " in told
+    assert "SURVIVED (no test failed): 1\n  sums: the order is another (adding.py::add" in told
     assert (project / "src/deniable/adding.py").read_text() == before
+    entries = map(json.loads, (project / "build/mutants.jsonl").read_text().splitlines())
+    assert {entry["mutant"]: entry["outcome"] for entry in entries} == OUTCOMES
+    assert mutants.main(["--resume", "--workers", "1", "sums"], project) == 1
+    told = capsys.readouterr().out
+    assert "1 of 2 were caught before" in told
+    assert "0 of 1 mutants were caught" in told
 
 
-def test_tests_that_fail_anyway_prove_nothing(project, capsys):
-    (project / "tests/test_adding.py").write_text("def test_sums():\n    assert False\n")
-    assert mutants.main(["sums"], project) == 1
-    assert "mend that first" in capsys.readouterr().out
+def test_shards_are_all_mutants_once(project):
+    table = mutants.read(project / "tools/mutants.toml")
+    shards = [mutants.choose(table, [], f"{part}/3") for part in (1, 2, 3)]
+    assert [len(shard) for shard in shards] == [2, 3, 3]
+    assert sorted(m.name for shard in shards for m in shard) == sorted(OUTCOMES)
+    assert [m.group for m in mutants.choose(table, ["names"], "1/1")] == ["names", "names"]
 
 
-@pytest.mark.parametrize(
-    ("change", "changed"),
-    [
-        ("f(x,y) => x", "    return x + g(x)"),  # the layout does not matter
-        ("f($*all) => g($*all)", "    return g(x, y) + g(x)"),
-        ("$name($first, $*rest) + $other => $first", "    return (x)"),
-        ("return $all => y = 1\nreturn y", "    y = 1\n    return y"),
-    ],
-)
-def test_a_change_is_made_in_the_syntax_tree(change, changed):
-    source = "def h(x, y):\n    return f(\n        x, y  # both\n    ) + g(x)\n"
-    mutant = mutants.Mutant("group", "what", "file.py::h", change, "test")
-    assert mutant.apply(source) == f"def h(x, y):\n{changed}\n"
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "2", "1/0", "a/b"])
+def test_a_shard_that_is_none_is_refused(project, shard):
+    with pytest.raises(SystemExit):
+        mutants.main(["--shard", shard], project)
 
 
-@pytest.mark.parametrize(
-    ("function", "change"),
-    [
-        ("file.py::A.f", "x => y"),  # twice there
-        ("file.py::A.f", "z => y"),  # nowhere there
-        ("file.py::A.g", "x => y"),  # no such function
-        ("file.py::A.f", "$same * $same => 1"),  # one name, one meaning
-    ],
-)
-def test_a_change_that_is_not_there_exactly_once_is_gone(function, change):
-    source = "class A:\n    def f(self, x):\n        return x + self.y * x\n"
-    with pytest.raises(mutants.Gone):
-        mutants.Mutant("group", "what", function, change, "test").apply(source)
+def test_a_group_that_is_none_is_refused(project, capsys):
+    with pytest.raises(SystemExit):
+        mutants.main(["sum"], project)
+    assert "no group sum" in capsys.readouterr().err
 
 
 def test_every_mutant_of_the_table_can_be_made():
@@ -106,8 +142,6 @@ def test_every_mutant_of_the_table_can_be_made():
         )
         for mutant in table
     }
-    trees = {file: ast.dump(ast.parse(source)) for file, source in sources.items()}
     for mutant in sorted(table, key=lambda mutant: mutant.file):
-        changed = mutant.apply(sources[mutant.file])
-        assert ast.dump(ast.parse(changed)) != trees[mutant.file], mutant.name
-        assert (mutants.ROOT / mutant.test.partition("::")[0]).exists()
+        assert mutant.apply(sources[mutant.file]) != sources[mutant.file], mutant.name
+        assert (mutants.ROOT / mutant.test_file).exists()

@@ -361,15 +361,7 @@ def open_store(where: str | Path, *, read_only: bool) -> SQLiteStore | PostgreSQ
         raise InvalidParameter(str(problem)) from None
     if isinstance(found, Path):
         return SQLiteStore(found, read_only=read_only)
-    url = sa.URL.create(
-        "postgresql+psycopg",
-        found.user,
-        found.password,
-        found.host,
-        found.port,
-        found.database,
-        dict(found.options),
-    )
+    url = sa.URL.create("postgresql+psycopg", **found.parts)
     return PostgreSQLStore(url, found.name or DEFAULT_SCHEMA, found.shown)
 
 

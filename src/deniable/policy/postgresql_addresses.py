@@ -9,6 +9,7 @@ address that cannot be read is never quoted, not even in part.
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import unquote
 
 from deniable.errors import InvalidPolicy
@@ -57,6 +58,18 @@ class PostgreSQLAddress:
             or any(name in _SECRETS for name, _ in self.options)
             or any(word in settings for word in ("password", "secret", "token"))
         )
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """Its parts under the names that SQLAlchemy's `URL.create` gives them."""
+        return {
+            "username": self.user,
+            "password": self.password,
+            "host": self.host,
+            "port": self.port,
+            "database": self.database,
+            "query": dict(self.options),
+        }
 
     @property
     def shown(self) -> str:

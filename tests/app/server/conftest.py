@@ -3,6 +3,11 @@ import pytest
 from tools.postgresql import empty_place, server
 
 
+@pytest.fixture(scope="session", autouse=True)
+def children(warm_children):
+    """Servers in this process fork their children."""
+
+
 @pytest.fixture(scope="session")
 def server_postgresql():
     """The socket's folder of a PostgreSQL server that runs as long as the tests."""

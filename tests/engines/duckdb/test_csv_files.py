@@ -36,6 +36,12 @@ def folder(tmp_path, monkeypatch):
     return path
 
 
+def told(caplog):
+    """What this test logged. The children of another test's server may still try to start."""
+    own = threading.get_ident()
+    return [record.getMessage() for record in caplog.records if record.thread == own]
+
+
 @pytest.fixture
 def opened(tmp_path, caplog, folder):
     def open_(content, name="visits.csv", **declared):
@@ -47,17 +53,11 @@ def opened(tmp_path, caplog, folder):
     return open_
 
 
-def said_here(caplog):
-    """What this thread wrote: engines of other tests may still end in theirs."""
-    here = threading.get_ident()
-    return [record.getMessage() for record in caplog.records if record.thread == here]
-
-
 @pytest.mark.parametrize("case", BAD)
 def test_the_owners_log_says_how_many_and_where(opened, caplog, case):
     content, line = BAD[case]
     assert shown(opened(content, malformed="skip").run(FEW)) == [(2, 2)]
-    (said,) = said_here(caplog)
+    (said,) = told(caplog)
     assert said.startswith("table visits: 1 line of its CSV files is malformed")
     assert f"line {line} of " in said
     assert "secret" not in said
@@ -137,7 +137,7 @@ def test_one_record_does_not_look_like_many(opened, caplog, monkeypatch, long):
 def test_quotes_that_close_are_read(opened, caplog):
     fine = b'x,"a, ""b"""\n"y",A\nz,\n'
     assert shown(opened(GOOD + fine + b"C,30\n" * 100).run(FEW)) == [(105, 105)]
-    assert said_here(caplog) == []
+    assert told(caplog) == []
 
 
 def test_the_log_beside_the_ledger_has_it(tmp_path):
@@ -183,7 +183,7 @@ def test_nothing_is_said_where_all_is_well(opened, caplog, ending):
     content = GOOD.replace(b",", b"\t") if ".tsv" in ending.lower() else GOOD
     content = gzip.compress(content) if ending.lower().endswith(".gz") else content
     assert shown(opened(content, f"visits{ending}").run(FEW)) == [(2, 2)]
-    assert said_here(caplog) == []
+    assert told(caplog) == []
 
 
 def test_a_packed_file_that_ends_early_is_refused(opened, folder):
@@ -238,7 +238,7 @@ def test_what_an_analyst_sees_is_the_same(tmp_path, caplog):
             )
         )
     assert seen[0] == seen[1]
-    assert len(said_here(caplog)) == 1
+    assert len(told(caplog)) == 1
 
 
 def test_the_copy_is_private_and_goes_with_the_engine(opened, folder):

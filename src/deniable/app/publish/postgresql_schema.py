@@ -57,15 +57,7 @@ def write_schema(where: str, tables: Sequence[ReleasedTable]) -> str:
 
 
 def _open_engine(address: PostgreSQLAddress) -> sa.Engine:
-    url = sa.URL.create(
-        "postgresql+psycopg",
-        username=address.user,
-        password=address.password,
-        host=address.host,
-        port=address.port,
-        database=address.database,
-        query=dict(address.options),
-    )
+    url = sa.URL.create("postgresql+psycopg", **address.parts)
     try:
         return sa.create_engine(url, hide_parameters=True)
     except (ModuleNotFoundError, sa.exc.NoSuchModuleError):

@@ -97,7 +97,7 @@ def test_hostile_texts_of_a_survey_run_nowhere(chromium, server):
     log_in(page, server.url, "paul")
     keep(page, server, hostile_survey())
     told = [page.evaluate("[window.hits, window.violations]")]
-    frame = page.locator("iframe").element_handle().content_frame()
+    frame = page.wait_for_selector("iframe").content_frame()
     frame.wait_for_url("**/preview/hostile")
     told.append(frame.evaluate("[window.hits, window.violations]"))
     page.get_by_role("button", name="Open the survey").click()

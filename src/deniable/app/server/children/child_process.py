@@ -67,19 +67,24 @@ def _environment(remote: list[str]) -> dict[str, str]:
     return allowed
 
 
+def start(environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    """A new process, which waits to be told its sources."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-m", "deniable.app.server.children.engine_child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        close_fds=True,
+        env=dict(environment),
+        start_new_session=True,  # a signal for the server's group is not for it
+    )
+
+
 class ChildProcess:
     """A child that has opened its sources. It answers one request at a time."""
 
     def __init__(self, sources: ChildSources) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "deniable.app.server.children.engine_child"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            close_fds=True,
-            env=dict(sources.environment),
-            start_new_session=True,  # a signal for the server's group is not for it
-        )
+        self._process = start(sources.environment)
         try:
             opened, _ = self.ask(dict(sources.told), time.monotonic() + _START_SECONDS)
         except (PipeBroken, PipeTimeout):

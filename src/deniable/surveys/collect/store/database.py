@@ -135,15 +135,7 @@ def _open_engine(where: str | Path) -> tuple[sa.Engine, tuple[str, ...]]:
                 "The schema of a survey is a name of small letters, digits and _, as in   "
                 "postgresql://user@host/surveys#doping"
             )
-        url = sa.URL.create(
-            "postgresql+psycopg",
-            username=address.user,
-            password=address.password,
-            host=address.host,
-            port=address.port,
-            database=address.database,
-            query=dict(address.options),
-        )
+        url = sa.URL.create("postgresql+psycopg", **address.parts)
         options["execution_options"] = {"schema_translate_map": {None: schema}}
         try:
             return sa.create_engine(url, **options), (address.password or "",)
