@@ -29,7 +29,7 @@ def write(folder: Path) -> None:
     """Writes the screens of one page of each kind."""
     from playwright.sync_api import sync_playwright
 
-    if build([]) != 0:
+    if build(["--no-notebooks"]) != 0:
         raise SystemExit("The site could not be built.")
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
