@@ -2,8 +2,8 @@
 
     python tools/pages/peers.py opendp | ENVIRONMENT/bin/python -
 
-It prints the code of a tab, after the table that the page takes for all examples. Only the
-standard library is needed here; the environment needs the library, pandas, and for Tumult a JVM.
+It prints the code of a tab, after the table that the page takes for all examples. Here only the
+standard library is needed; the environment needs the library, pandas, and for Tumult Java 17.
 """
 
 import re

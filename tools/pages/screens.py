@@ -37,15 +37,15 @@ def write(folder: Path) -> None:
         for width in WIDTHS:
             page = browser.new_context(viewport={"width": width, "height": 900}).new_page()
             for name in PAGES:
-                page.goto((SITE / f"{name}.html").as_uri())
-                _take(page, width, folder / f"{name.replace('/', '-')}-{width}")
+                _take(page, name, width, folder / f"{name.replace('/', '-')}-{width}")
         browser.close()
 
 
-def _take(page: Any, width: int, stem: Path) -> None:
-    height = min(LONGEST, page.evaluate("document.documentElement.scrollHeight"))
+def _take(page: Any, name: str, width: int, stem: Path) -> None:
     for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme)
+        page.emulate_media(color_scheme=scheme)  # the theme looks at it when a page is opened
+        page.goto((SITE / f"{name}.html").as_uri())
+        height = min(LONGEST, page.evaluate("document.documentElement.scrollHeight"))
         page.screenshot(
             path=stem.with_name(f"{stem.name}-{scheme}.png"),
             full_page=True,
