@@ -19,7 +19,6 @@ from deniable.app.server.console.kept_answers import (
     form_fields,
     read_kept,
 )
-from deniable.app.server.console.page_notes import notes_of
 from deniable.app.server.console.page_routes import PageRoute
 from deniable.app.server.console.sampling_errors import PopulationTable, describe_population
 from deniable.app.server.questions import slots
@@ -27,6 +26,7 @@ from deniable.app.server.questions.answer_formats import FORMATS, to_json
 from deniable.app.web.console.answer_charts import draw_answers
 from deniable.app.web.console.answer_notebook import write_notebook
 from deniable.app.web.console.answer_tables import show_answer
+from deniable.app.web.console.page_notes import notes_of
 from deniable.errors import DeniableError
 from deniable.release.answer.wide_margins import describe_margins
 from deniable.release.asking.released_questions import ask_released

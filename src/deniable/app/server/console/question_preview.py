@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from deniable.app.server.accounts.identity import Person
 from deniable.app.server.console.asked_form import AskedForm, reached_stop
-from deniable.app.server.console.page_notes import notes_of
 from deniable.app.server.questions.admission import check_request
 from deniable.app.server.questions.question_requests import read_request
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.app.web.console.console_templates import amount_text
+from deniable.app.web.console.page_notes import notes_of
 from deniable.errors import Unsupported
 from deniable.exact.text_formats import percent
 from deniable.ledger.ledger import format_down

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable.app.server.console.page_notes import notes_of
+from deniable.app.web.console.page_notes import notes_of
 from deniable.query.planner.notes import note_rows_without_key
 
 
