@@ -25,8 +25,12 @@ visits = pd.DataFrame({
 })
 """
 _SPARK = """\
+import os
+import sys
+
 from pyspark.sql import SparkSession
 
+os.environ["PYSPARK_PYTHON"] = sys.executable
 spark = SparkSession.builder.getOrCreate()
 """
 
