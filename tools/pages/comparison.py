@@ -63,7 +63,7 @@ def write_pages() -> dict[str, str]:
             + " |"
             for row in data["rows"]
         ),
-        "| **checked by** `python tools/pages/comparison.py` and | [guarantees](guarantees.md) | "
+        "| **checked by** `tools/pages/comparison.py` with | [guarantees](guarantees.md) | "
         + " | ".join(f"`{package}`" for package in data["tools"])
         + " |",
     ]
