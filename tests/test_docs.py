@@ -1,7 +1,9 @@
-"""Every Python snippet in README.md, CONTRIBUTING.md and docs/ runs; a file is one namespace.
+"""Every Python snippet and command in README.md, CONTRIBUTING.md and docs/ runs, and prints
+what the page shows.
 
-A block with `>>>` is a doctest, any other is executed. What should not run is fenced as
-something else than python.
+A Python block with `>>>` is a doctest, any other is executed; a file is one namespace and one
+folder. Commands stand in `console` blocks; what cannot be run here is `console elsewhere`, and
+its commands and options must exist.
 """
 
 import doctest
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tools.pages.assembly import made_places
+from tools.pages.console_blocks import commands, unknown_options
 from tools.pages.snippets import describe_difference, run_page, snippets
 
 ROOT = Path(__file__).parents[1]
@@ -32,6 +35,24 @@ def run(text, name):
 def test_snippets_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run(page.read_text(encoding="utf-8"), str(page))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_that_are_not_run_exist(page):
+    text = page.read_text(encoding="utf-8")
+    for block in re.findall(r"^ *```console elsewhere\n(.*?)^ *```$", text, re.M | re.S):
+        found = commands(re.sub(r"^ +(?=\$)", "", block, flags=re.M))
+        assert found, block
+        for command in found:
+            assert list(unknown_options(command.text)) == [], command.text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_command_stands_in_a_block_that_is_looked_at(page):
+    """A `text` block is never looked at, so it holds no command of ours."""
+    text = page.read_text(encoding="utf-8")
+    unseen = re.findall(r"^ *```text\n(?:(?! *```).*\n)*? *(?:\$ |deniable ).*$", text, re.M)
+    assert unseen == []
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"])
@@ -77,4 +98,23 @@ def test_a_wrong_snippet_is_seen(code):
 
 
 def test_other_fences_are_left_alone():
-    assert run("```\n1 / 0\n```\n```console\n$ make test\n```\n", "page") == 0
+    assert run("```\n1 / 0\n```\n```console elsewhere\n$ make test\n```\n", "page") == 0
+
+
+def test_a_wrong_output_of_a_command_is_seen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = "```console\n$ deniable odds 1\n...\n$ echo 3 left\n{}\n$ ls\n```\n"
+    assert run(page.format("9 left"), "page") == 3
+    with pytest.raises(AssertionError, match="# right"):
+        run(page.format("9 right"), "page")
+
+
+@pytest.mark.parametrize("command", ["deniable odds", "deniable sql x", "false", "ls nothing"])
+def test_a_command_that_fails_is_seen(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((AssertionError, RuntimeError), match=command.split()[0]):
+        run(f"```console\n$ {command}\n```\n", "page")
+
+
+def test_what_must_be_there_first_is_run_and_not_shown():
+    assert run("<!-- first\nx = 1\n-->\n\n```python\nassert x == 1\n```\n", "page") == 2

@@ -12,6 +12,7 @@ import doctest
 import io
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from html import escape
@@ -24,6 +25,9 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "tutorials" / "ten-questions.md"
 NOTEBOOK = ROOT / "examples" / "ten_questions.ipynb"
 _FENCE = "```"
+_SHOWN = re.compile(
+    r"^(```python\n(?:(?!```).*\n)*```\n)\s*```text\n(?:(?!```).*\n)*```\n", re.M
+)
 _CSS = """
 body { font: 15px/1.5 sans-serif; max-width: 900px; margin: 20px auto; padding: 0 12px; }
 pre { overflow-x: auto; } img { max-width: 100%; }
@@ -37,15 +41,19 @@ Output: TypeAlias = dict[str, Any]
 
 
 def cells(page: str) -> list[tuple[str, str]]:
-    """The page's parts in order: ("markdown" or "code", text).
+    """The page's parts in order: ("markdown" or "code", text). What the page shows of a cell's
+    output is left out, because the notebook has the output.
 
     >>> cells("# Title\\n\\n```python\\nx = 1\\n```\\nend\\n")
     [('markdown', '# Title'), ('code', 'x = 1'), ('markdown', 'end')]
     >>> cells("```python\\n>>> x = 1\\n>>> x\\n1\\n>>> x + 1\\n2\\n```\\n")
     [('code', 'x = 1\\nx'), ('code', 'x + 1')]
+    >>> cells("```python\\nprint(1)\\n```\\n\\n```text\\n1\\n```\\n")
+    [('code', 'print(1)')]
     >>> cells("```sh\\nls\\n```\\n")
     [('code', '%%bash\\nls')]
     """
+    page = _SHOWN.sub(r"\1", page)
     parts: list[tuple[str, str]] = []
     kind, lines = "markdown", list[str]()
     fences = {f"{_FENCE}python": "", f"{_FENCE}python server": ""}

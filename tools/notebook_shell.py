@@ -41,27 +41,32 @@ class Shell:
     def run(self, cell: str) -> str:
         """What a cell prints; of a background command only the first line."""
         if cell.startswith(BACKGROUND):
-            return self._start(cell.removeprefix(BACKGROUND))
+            return self.start(cell.removeprefix(BACKGROUND))
         words = ["-euo", "pipefail", "-c", self.localize(cell.removeprefix(MAGIC))]
         process = _open(words, stderr=subprocess.STDOUT)
         printed = _end(process)
         if process.returncode != 0:
             raise RuntimeError(f"{cell}\n{printed}")
-        return printed.replace(self._address, _ADDRESS)
+        return self.globalize(printed)
 
     def localize(self, text: str) -> str:
         """A text with the address of the running server in place of the page's."""
         return text.replace(_ADDRESS, self._address)
 
-    def _start(self, command: str) -> str:
-        words = ["-c", f"exec {command.replace('--port 8000', '--port 0')}"]
-        process = _open(words, stderr=subprocess.DEVNULL)
+    def globalize(self, text: str) -> str:
+        """A text with the page's address in place of that of the running server."""
+        return text.replace(self._address, _ADDRESS)
+
+    def start(self, command: str, lines: int = 1) -> str:
+        """The first lines of a command that stays, with a free port in place of port 8000."""
+        command = command.replace("--port 8000", "").rstrip()
+        process = _open(["-c", f"exec {command} --port 0"], stderr=subprocess.DEVNULL)
         self._running.append(process)
         assert process.stdout is not None
-        line = process.stdout.readline()
-        if found := re.search(r"http://[^/\s]+", line):
+        printed = "".join(process.stdout.readline() for _ in range(lines))
+        if found := re.search(r"http://[^/\s]+", printed):
             self._address = found.group()
-        return line.replace(self._address, _ADDRESS)
+        return self.globalize(printed)
 
 
 def _open(words: list[str], *, stderr: int) -> "subprocess.Popen[str]":

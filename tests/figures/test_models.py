@@ -34,7 +34,7 @@ def test_shapes_are_the_tables():
     assert edges.tolist() == [0.0, 18.0, 65.5, 100.0]
     assert [bar.get_height() for bar in sex.patches] == pytest.approx(model.tables[1][:, 0])
     assert [label.get_text() for label in sex.get_xticklabels()] == ["f", "it's", "other"]
-    assert age.get_ylabel() == "logit"
+    assert age.get_ylabel() == "log-odds"
 
 
 def test_one_shape_can_be_asked_for():

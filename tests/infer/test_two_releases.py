@@ -62,3 +62,10 @@ def test_one_answer_given_twice_has_one_noise(visits):
     other, _ = pair(visits)
     fresh = ReleasedNumbers(other.release, ["A"], "n")
     assert abs(calculate_with_both(first, "difference", fresh).value) < 60
+
+
+def test_equal_names_say_which_release_is_which(visits):
+    first, second = (visits.sql(WARDS, epsilon=epsilon, fresh=True) for epsilon in (1, 2))
+    numbers = (ReleasedNumbers(release, ["A"], "n") for release in (first, second))
+    found = calculate_with_both(next(numbers), "sum", next(numbers))
+    assert found.what == "n of A (first) and n of A (second)"

@@ -1,4 +1,7 @@
-"""`python -m tools.pages [--zensical]`: the documentation as a site, in build/site."""
+"""The documentation as a site, in build/site.
+
+python -m tools.pages [--zensical] [--no-notebooks]
+"""
 
 import subprocess
 import sys
@@ -13,7 +16,7 @@ SITE = ROOT / "build" / "site"
 def main(words: list[str]) -> int:
     """Gathers the pages and builds the site. The status is that of the builder."""
     pictures = fresh_pictures(ROOT / "build" / "figures")
-    assemble(SOURCE, pictures)
+    assemble(SOURCE, pictures, notebooks="--no-notebooks" not in words)
     builder = Path(sys.executable).with_name("zensical" if "--zensical" in words else "mkdocs")
     status = subprocess.call([builder, "build", "--strict", *quiet(builder)], cwd=ROOT)
     if status == 0:

@@ -22,7 +22,8 @@ OUTSIDE = {
     "CITATION.cff": "project/CITATION.cff",
 }
 # A word for what runs the block.
-_MARKED = re.compile(r"^( *```(?:sh|python)) \w+$", re.MULTILINE)
+_MARKED = re.compile(r"^( *```(?:sh|python|console)) \w+$", re.MULTILINE)
+_HIDDEN = re.compile(r"^<!-- first\n.*?^-->\n+", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"(\]\()(?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -98,7 +99,7 @@ def _relink(path: Path, place: str) -> str:
 
     if path.suffix != ".md":
         return text
-    return _LINK.sub(relinked, _MARKED.sub(r"\1", text))
+    return _LINK.sub(relinked, _MARKED.sub(r"\1", _HIDDEN.sub("", text)))
 
 
 def _write(path: Path, content: str | bytes) -> None:

@@ -81,5 +81,6 @@ def _sentence(parameter: Any) -> str:
 
 
 def _kind(option: Any) -> str:
-    shown = getattr(option.display_type, "name", None) or str(option.display_type)
-    return re.sub(r"\W+", " ", shown).strip().upper()
+    shown = re.sub(r"<(?:list\[)?|\]?>| range", "", option.display_type(None))
+    known = {"str": "TEXT", "int": "NUMBER", "float": "NUMBER", "path": "FILE"}
+    return known.get(shown, shown.upper())

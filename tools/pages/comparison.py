@@ -63,6 +63,9 @@ def write_pages() -> dict[str, str]:
             + " |"
             for row in data["rows"]
         ),
+        "| **checked by** `tools/pages/comparison.py` with | [guarantees](guarantees.md) | "
+        + " | ".join(f"`{package}`" for package in data["tools"])
+        + " |",
     ]
     table = "\n".join(lines) + "\n"
     return {PATH: _INTRODUCTION.format(date=data["date"]) + table + _STRENGTHS}

@@ -34,8 +34,8 @@ def write_pages() -> dict[str, str]:
         "Made from the code: every function of rows, an example of its use (`x` and `y` are "
         "numbers, `t` and `s` texts, `b` a truth value, `d` and `e` dates), and the engines "
         "that run it. DuckDB runs all. The values are compared with DuckDB's on every engine, "
-        "on all pairs of unusual values (`tests/engines/uses.py`). Where an engine has no "
-        "tick, the question is refused before it costs anything. What each function means: "
+        "on all pairs of unusual values (`tests/engines/uses.py`). Where it says no, the "
+        "question is refused before it costs anything. What each function means: "
         "[SQL](sql.md#functions-of-rows).\n",
         f"| use | DuckDB | {' | '.join(ENGINES)} |",
         f"|---|---|{'---|' * len(ENGINES)}",

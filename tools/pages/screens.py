@@ -13,10 +13,15 @@ from tools.pages.assembly import ROOT
 from tools.system import find
 
 WIDTHS = (320, 1280)
+SCHEMES = ("light", "dark")
+LONGEST = 4_000  # pixels of a page that are shown
 PAGES = [
-    *("index", "tutorials/first-table", "how-to/choose-epsilon", "how-to/move-here"),
-    *("explanation/mathematics", "reference/api/noise", "reference/commands", "gallery"),
-    *("reference/errors/budget-exhausted", "reference/comparison", "reference/policy-keys"),
+    *("index", "tutorials/index", "tutorials/first-table", "tutorials/shameful-question"),
+    *("how-to/index", "how-to/install", "how-to/choose-epsilon", "how-to/move-here"),
+    *("explanation/odds", "explanation/mathematics", "explanation/architecture"),
+    *("reference/api/index", "reference/api/noise", "reference/commands", "reference/sql"),
+    *("reference/errors/index", "reference/errors/budget-exhausted", "reference/policy-keys"),
+    *("reference/comparison", "reference/functions", "reference/guarantees", "faq", "gallery"),
 ]
 
 
@@ -24,7 +29,7 @@ def write(folder: Path) -> None:
     """Writes the screens of one page of each kind."""
     from playwright.sync_api import sync_playwright
 
-    if build([]) != 0:
+    if build(["--no-notebooks"]) != 0:
         raise SystemExit("The site could not be built.")
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
@@ -32,13 +37,20 @@ def write(folder: Path) -> None:
         for width in WIDTHS:
             page = browser.new_context(viewport={"width": width, "height": 900}).new_page()
             for name in PAGES:
-                _take(page, name, folder / f"{name.replace('/', '-')}-{width}.png")
+                _take(page, name, width, folder / f"{name.replace('/', '-')}-{width}")
         browser.close()
 
 
-def _take(page: Any, name: str, path: Path) -> None:
-    page.goto((SITE / f"{name}.html").as_uri())
-    page.screenshot(path=path)
+def _take(page: Any, name: str, width: int, stem: Path) -> None:
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)  # the theme looks at it when a page is opened
+        page.goto((SITE / f"{name}.html").as_uri())
+        height = min(LONGEST, page.evaluate("document.documentElement.scrollHeight"))
+        page.screenshot(
+            path=stem.with_name(f"{stem.name}-{scheme}.png"),
+            full_page=True,
+            clip={"x": 0, "y": 0, "width": width, "height": height},
+        )
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def shapes(
             _draw_shape(axes, model.features[at], model.tables[at][:, score])
             axes.set_title(wanted[place])
             if place % across == 0:
-                axes.set_ylabel("predicted number" if model.link == "identity" else "logit")
+                axes.set_ylabel("predicted number" if model.link == "identity" else "log-odds")
     return figure
 
 

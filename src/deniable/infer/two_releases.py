@@ -64,6 +64,8 @@ def calculate_with_both(
     above, over = _weigh(first, "first")
     sign = -1 if operation == "difference" else 1
     below, under = _weigh(second, "second", sign)
+    if over == under:
+        over, under = f"{over} (first)", f"{under} (second)"
     if operation in ("sum", "difference"):
         word = "less" if operation == "difference" else "and"
         middle, ends = ends_of_sum([above, below], level)

@@ -13,3 +13,7 @@ def test_every_command_and_option_is_documented():
             if option.param_type_name == "option" and option.name != "help":
                 assert option.opts[0] in part, (path, option.opts)
                 assert getattr(option, "help", None), (path, option.opts)
+    assert {"deniable serve", "deniable explain"} <= found.keys()
+    assert "`--port NUMBER`" in page
+    assert "`--save-plan FILE`" in page
+    assert "METHOD" not in page  # an object by its class

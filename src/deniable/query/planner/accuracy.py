@@ -304,7 +304,8 @@ def _notes(
 ) -> tuple[str, ...]:
     level = percent(cheapest.confidence)
     price = decimal_text(cheapest.epsilon)
-    note = f"Asked for {goal.description} at {level}: epsilon {price} is the least, to 1 %."
+    asked = f"Asked for {goal.description} at {level}"
+    note = f"{asked}: epsilon {price} is enough, and 1 % less is not."
     estimated = [
         _selected_column(output.name, names)
         for output in cheapest.outputs

@@ -5,6 +5,7 @@ from pathlib import Path
 from deniable.release.limits.limits_page import write_body
 from deniable.release.limits.limits_text import write_text
 from deniable.release.limits.measured_limits import MeasuredLimits
+from deniable.release.profile.profile_page import PAGE_CSS
 
 
 class LimitsReport(MeasuredLimits):
@@ -35,8 +36,10 @@ class LimitsReport(MeasuredLimits):
     def page(self) -> str:
         """The limits as one HTML page that loads no other file."""
         return (
-            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Limits</title>'
-            f'</head><body class="page">{write_body(self)}</body></html>\n'
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>Limits</title><style>{PAGE_CSS}</style></head>"
+            f'<body class="page">{write_body(self)}</body></html>\n'
         )
 
     def save(self, path: str) -> None:

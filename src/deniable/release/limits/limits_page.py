@@ -17,9 +17,11 @@ from deniable.release.profile.profile_page import PROFILE_CSS, draw_histogram
 from deniable.release.profile.table_profile import NoisyNumber
 
 _CSS = """
-.profile.limits .grid { grid-template-columns: repeat(auto-fill, minmax(420px, 1fr));
+.profile.limits .grid { grid-template-columns: repeat(auto-fill, minmax(min(420px, 100%), 1fr));
   margin-bottom: 14px; }
 .profile.limits td { white-space: nowrap; padding-right: 12px; }
+.profile.limits tr:first-child td { white-space: normal; }
+.profile.limits td.number { padding-right: 0; }
 """
 
 

@@ -8,6 +8,10 @@ from deniable.exact.text_formats import percent
 from deniable.release.profile.profile_text import format_number, name_quantile
 from deniable.release.profile.table_profile import ColumnProfile, NoisyNumber, TableProfile
 
+PAGE_CSS = """
+body.page { background: #f3f5f8; margin: 0 auto; padding: 28px; max-width: 1180px; }
+@media (max-width: 30em) { body.page { padding: 14px; } }
+"""
 PROFILE_CSS = """
 .profile { --ink: #1d2733; --soft: #667382; --line: #d9dfe6; --card: #fff; --bar: #3d6fb4;
   --whisker: #d9822b; font: 15px/1.45 system-ui, sans-serif; color: var(--ink); }
@@ -46,8 +50,7 @@ def write_page(profile: TableProfile) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>body.page {{ background: #f3f5f8; margin: 0 auto; "
-        'padding: 28px; max-width: 1180px; }</style></head><body class="page">'
+        f'<title>{title}</title><style>{PAGE_CSS}</style></head><body class="page">'
         f"{write_body(profile)}</body></html>\n"
     )
 

@@ -143,7 +143,7 @@ COUNT = "SELECT COUNT(DISTINCT patient) AS n FROM visits"
 def test_an_accuracy_in_place_of_a_price(run):
     status, out, err = run("sql", COUNT, "--margin", "20", "--confidence", "0.9")
     assert (status, err) == (0, "")
-    assert "Asked for ± 20 at 90 %: epsilon 0.113 is the least, to 1 %." in out
+    assert "Asked for ± 20 at 90 %: epsilon 0.113 is enough, and 1 % less is not." in out
     again = run("sql", f"{COUNT} WITHIN 20 CONFIDENCE 0.9")[1]
     assert "this is the same answer" in again
     assert again.splitlines()[:3] == out.splitlines()[:3]

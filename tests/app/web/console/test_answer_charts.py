@@ -96,7 +96,7 @@ def test_every_number_has_its_picture_up_to_three(data):
         epsilon=1,
     )
     titles = [chart.title for chart in draw_answers(release.plan, release.answer)]
-    assert titles == [f"{name} of data by ward" for name in "nas"]
+    assert titles == [f"{name} in data by ward" for name in "nas"]
 
 
 def test_a_line_of_one_day_and_bars_of_zeros_are_drawn():

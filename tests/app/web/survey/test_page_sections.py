@@ -80,7 +80,7 @@ def test_the_length_is_that_of_every_report():
 
 def test_one_question_each_is_announced_and_numbered():
     html = write(one_each())
-    assert "Questions: 2. You get one of 9 private questions." in html
+    assert "Questions for you: 2. This device draws one of 9 private questions for you." in html
     assert re.findall(r'class="place">(\d+)<', html) == ["1"] * 9 + ["2"]
 
 

@@ -26,8 +26,8 @@ from deniable.app.server.questions.answer_formats import FORMATS, to_json
 from deniable.app.web.console.answer_charts import draw_answers
 from deniable.app.web.console.answer_notebook import write_notebook
 from deniable.app.web.console.answer_tables import show_answer
+from deniable.app.web.console.page_notes import notes_of
 from deniable.errors import DeniableError
-from deniable.query.planner.notes import note_rows_without_key
 from deniable.release.answer.wide_margins import describe_margins
 from deniable.release.asking.released_questions import ask_released
 from deniable.release.certificate.label import make_label
@@ -166,7 +166,7 @@ def _describe(kept: AskedAnswer, files: str) -> dict[str, Any]:
         "table": show_answer(plan, release.answer),
         "charts": draw_answers(plan, release.answer),
         "margins": describe_margins(plan),
-        "notes": (*plan.notes, *note_rows_without_key(plan)),
+        "notes": notes_of(plan),
         "warnings": release.warnings,
         "epsilon": certificate.statement["loss"]["epsilon"],
         "delta": certificate.statement["loss"]["delta"],

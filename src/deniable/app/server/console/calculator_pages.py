@@ -94,6 +94,7 @@ class CalculatorPages:
         if form is not None and chosen is not None:
             try:
                 result = describe(_compute(chosen, other, form))
+                result["what"] = _with_alias(result["what"], chosen, form.column)
             except DeniableError as refusal:
                 problem = str(refusal)
         return self._console.show(
@@ -186,6 +187,13 @@ def describe(found: Inferred) -> dict[str, str]:
         "high": round_to(found.high, found.margin, math.ceil) if known else "no limit",
         "level": f"{100 * found.confidence:.4g} %",
     }
+
+
+def _with_alias(what: str, chosen: AskedAnswer, column: str) -> str:
+    """What was computed, with the number's name on the page in place of its SQL."""
+    outputs = _release(chosen).plan.outputs
+    about = next((output.about for output in outputs if output.name == column), column)
+    return what.replace(about, column, 1)
 
 
 def _label(key: Any) -> str:

@@ -4,16 +4,17 @@ from dataclasses import dataclass
 
 from deniable.app.server.accounts.role_matrix import reach
 
-# A page of a policy: its name in the menu and its address. The order is that of the menu.
-MENU: tuple[tuple[str, str], ...] = (
-    ("Ask", "/console/{policy}/ask"),
-    ("Releases", "/console/{policy}/releases"),
-    ("Calculator", "/console/{policy}/calculator"),
-    ("Budget", "/console/{policy}/budget"),
-    ("Rehearse", "/console/{policy}/rehearse"),
-    ("Surveys", "/console/surveys"),
-    ("Policy", "/console/{policy}/policy"),
-    ("Ledger", "/console/{policy}/ledger"),
+# A page of a policy: its name in the menu, its address, and what it is for. The order is that
+# of the menu.
+MENU: tuple[tuple[str, str, str], ...] = (
+    ("Ask", "/console/{policy}/ask", "see what an answer costs, then ask"),
+    ("Releases", "/console/{policy}/releases", "read and download answers"),
+    ("Calculator", "/console/{policy}/calculator", "compute with released numbers"),
+    ("Budget", "/console/{policy}/budget", "how many questions are left"),
+    ("Rehearse", "/console/{policy}/rehearse", "try questions on made-up rows"),
+    ("Surveys", "/console/surveys", "draft, open and read them"),
+    ("Policy", "/console/{policy}/policy", "what is public, and the limits"),
+    ("Ledger", "/console/{policy}/ledger", "every charge, and how to check them"),
 )
 
 
@@ -24,6 +25,7 @@ class MenuItem:
     name: str
     address: str
     here: bool
+    about: str
 
 
 def menu_for(role: str, policy: str, path: str) -> list[MenuItem]:
@@ -33,8 +35,8 @@ def menu_for(role: str, policy: str, path: str) -> list[MenuItem]:
     []
     """
     items = []
-    for name, route in MENU:
+    for name, route, about in MENU:
         if reach("GET", route, role) is not None:
             address = route.format(policy=policy)
-            items.append(MenuItem(name, address, path == address))
+            items.append(MenuItem(name, address, path == address, about))
     return items

@@ -47,6 +47,8 @@ class HomePages:
         person: Person = request.state.person
         listed = [self._describe(name, person) for name in self._console.policies_of(person)]
         surveys = reach("GET", "/console/surveys", person.role) is not None
+        if surveys:  # a policy without a page would say so, and nothing else
+            listed = [policy for policy in listed if policy["pages"]]
         return self._console.show(
             request, "home.html", title="Your data", policies=listed, surveys=surveys
         )

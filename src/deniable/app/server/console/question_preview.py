@@ -9,6 +9,7 @@ from deniable.app.server.questions.admission import check_request
 from deniable.app.server.questions.question_requests import read_request
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.app.web.console.console_templates import amount_text
+from deniable.app.web.console.page_notes import notes_of
 from deniable.errors import Unsupported
 from deniable.exact.text_formats import percent
 from deniable.ledger.ledger import format_down
@@ -18,7 +19,6 @@ from deniable.privacy.losses.loss_in_words import LossInWords, explain_loss
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Output, Plan
 from deniable.query.planner.explain import describe_unit, explain
-from deniable.query.planner.notes import note_rows_without_key
 from deniable.release.answer.formatting import format_margin
 
 
@@ -69,7 +69,7 @@ def preview_question(served: ServedPolicy, person: Person, form: AskedForm) -> Q
         outputs=tuple(_describe(output, plan) for output in plan.outputs if _is_noisy(output)),
         epsilon=amount_text(plan.epsilon),
         delta=amount_text(plan.delta),
-        margin=f"{widest:.6g}" if widest else "",
+        margin=format_margin(widest).replace(",", "") if widest else "",
         stop=reached_stop(plan.epsilon),
         left=format_down(left.epsilon),
         left_delta=format_down(left.delta),
@@ -77,12 +77,16 @@ def preview_question(served: ServedPolicy, person: Person, form: AskedForm) -> Q
         more=describe_how_many(count),
         free=session.recall(plan) is not None,
         words=explain_loss(ApproximateLoss(plan.epsilon, plan.delta), unit=plan.unit),
-        unit=describe_unit(plan),
+        unit=_as_sentence(describe_unit(plan).replace(f" ({plan.neighbors})", "")),
         kernel=session.describe_check(plan),
-        notes=(*plan.notes, *note_rows_without_key(plan)),
+        notes=notes_of(plan),
         tree=str(explain(plan)),
         expects=canonical.plan_form(plan)[1],
     )
+
+
+def _as_sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def _is_noisy(output: Output) -> bool:

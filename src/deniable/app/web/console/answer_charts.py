@@ -18,6 +18,7 @@ MOST_CHARTS = 3
 WIDTH = 320
 _LEFT, _RIGHT, _ROW, _HEAD, _FOOT = 8, 312, 38, 6, 26
 _LINE_HEIGHT, _CELL = 190, 30
+_LETTER = 7.5  # the width of a letter, in the size that a phone gets
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,8 @@ def draw_answer(plan: Plan, answer: Answer, column: str | None = None) -> Answer
         return None
     keys = [key for key in plan.keys if key.name in answer.shown]
     by = f" by {' and '.join(key.name for key in keys)}" if keys else ""
-    title = f"{name.partition('[')[0] if bins else name} of {plan.table}{by}"
+    shown = name.partition("[")[0] if bins else name
+    title = f"{shown}{by}" if shown == plan.table else f"{shown} in {plan.table}{by}"
     columns = [answer.table[key.name].to_pylist() for key in keys]
     if [key.kind for key in keys] in (["date"], ["moment"]) and None not in columns[0]:
         return _line(title, columns[0], rows)
@@ -144,9 +146,10 @@ def _bars(title: str, labels: Sequence[str], rows: Sequence[Interval]) -> Answer
     ]
     last = len(steps) - 1
     anchors = {0: "start", last: "end"}
+    labels_shown = _thin([_text(step) for step in steps])
     ticks = [
-        Tick(place(step), _text(step), anchors.get(number, "middle"))
-        for number, step in enumerate(steps)
+        Tick(place(step), label, anchors.get(number, "middle"))
+        for number, (step, label) in enumerate(zip(steps, labels_shown, strict=True))
     ]
     return AnswerChart(
         "bars", title, height, tuple(ticks), tuple(marks), max(0, len(rows) - MOST_BARS)
@@ -248,6 +251,17 @@ def _steps(low: float, high: float) -> list[float]:
     step = next(power * nice for nice in (1, 2, 5, 10) if power * nice >= raw)
     first, last = math.floor(low / step), math.ceil(high / step)
     return [round(step * number, 12) for number in range(first, max(last, first + 1) + 1)]
+
+
+def _thin(labels: list[str]) -> list[str]:
+    """Labels of a scale, without those for which a phone has no room.
+
+    >>> _thin(["0", "1,000,000", "2,000,000", "3,000,000", "4,000,000"])
+    ['0', '', '2,000,000', '', '4,000,000']
+    """
+    room = (_RIGHT - _LEFT) / (len(labels) - 1)
+    every = math.ceil((max(map(len, labels)) + 1) * _LETTER / room)
+    return [label if number % every == 0 else "" for number, label in enumerate(labels)]
 
 
 def _place(value: float | None, low: float, high: float, start: float, end: float) -> float:

@@ -5,10 +5,8 @@ PAGE = {
     "page_language": "Langue",
     "page_who": "Qui demande",
     "page_why": "Pourquoi",
-    "page_questions": "Questions : {number}",
-    "page_one_of": (
-        "Vous recevez l'une des {number} questions privées. Cet appareil la tire au sort."
-    ),
+    "page_questions": "Questions pour vous : {number}",
+    "page_one_of": "Cet appareil tire pour vous une question privée parmi {number}.",
     "page_closes": "Ouvert jusqu'au {day}.",
     "page_label": "Ce que devient votre réponse",
     "page_tap": "Qui peut voir la réponse que vous touchez ?",

@@ -23,7 +23,7 @@ from deniable.ledger.ledger import Entry
 
 LEDGER = "/console/{policy}/ledger"
 _MOST = 50  # charges on a page
-_HEADINGS = ("entry", "time", "analyst", "about", "epsilon", "delta", "state")
+_HEADINGS = ("entry", "time (UTC)", "analyst", "about", "epsilon", "delta", "state")
 _REPLAYING = threading.Lock()  # a replay reads the whole ledger: one at a time
 
 
@@ -99,7 +99,9 @@ def _is_there(entry: Entry, request: Request, served: ServedPolicy) -> bool:
 
 
 def _cells(entry: Entry) -> list[str]:
-    return [printable(cell) for cell in entry_cells(entry)]
+    cells = [printable(cell) for cell in entry_cells(entry)]
+    cells[1] = cells[1].replace("T", " ").removesuffix("Z")
+    return cells
 
 
 def _store_name(served: ServedPolicy, person: Person) -> str:
