@@ -66,6 +66,17 @@ def _sql(text):
     return sqlglot.parse_one(text, dialect="duckdb")
 
 
+def _values(node):
+    """What a sum adds up, without DISTINCT."""
+    return node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this
+
+
+def _summed(node, text):
+    """The sum of something else, DISTINCT if it was."""
+    once = "DISTINCT " if isinstance(node.this, exp.Distinct) else ""
+    return _sql(f"SUM({once}{text.format(_values(node).sql('duckdb'))})")
+
+
 def _united(node):
     """A sub-query together with itself."""
     inner = node.this.copy()
@@ -168,15 +179,12 @@ TREE_CHANGES = {
             n, lambda v: _sql(f"CASE WHEN RANDOM() < 0.5 THEN {v.sql('duckdb')} END")
         ),
     ),
-    "sum doubled": (_is(exp.Sum), lambda n: _sql(f"SUM({n.this.sql('duckdb')} * 2)")),
-    "sum of doubles": (
-        _is(exp.Sum),
-        lambda n: _sql(f"SUM(TRY_CAST({n.this.sql('duckdb')} AS DOUBLE))"),
-    ),
+    "sum doubled": (_is(exp.Sum), lambda n: _summed(n, "{0} * 2")),
+    "sum of doubles": (_is(exp.Sum), lambda n: _summed(n, "TRY_CAST({0} AS DOUBLE)")),
     "sum times the rows": (_is(exp.Sum), lambda n: _sql(f"COUNT(*) * {n.sql('duckdb')}")),
     "sum becomes the largest": (
         _is(exp.Sum),
-        lambda n: _sql(f"MAX({n.this.sql('duckdb')}) * 3"),
+        lambda n: _sql(f"MAX({_values(n).sql('duckdb')}) * 3"),
     ),
     "count doubled": (_is(exp.Count), lambda n: _sql(f"({n.sql('duckdb')} * 2)")),
     "any value": (_is(exp.Max, exp.Min), lambda n: _sql(f"ANY_VALUE({n.this.sql('duckdb')})")),
