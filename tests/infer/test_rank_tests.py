@@ -80,6 +80,6 @@ def test_a_release_with_two_groups_is_needed():
         infer.rank_test(release, "A", "D")
     tested = infer.rank_test(release, "A", "B")
     assert tested.hypothesis == "both groups have the same distribution"
-    assert (
-        infer.rank_test(release, "A", "B").p_value == infer.rank_test(release, "B", "A").p_value
-    )
+    turned = infer.rank_test(release, "B", "A")
+    assert turned.statistic == tested.statistic
+    assert turned.p_value == pytest.approx(tested.p_value, abs=0.08)  # both are simulated
