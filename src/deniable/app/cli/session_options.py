@@ -103,12 +103,40 @@ def ask_options(*, confidence: str, find: bool, **others: str | bool | None) -> 
     }
 
 
-def read_question(question: str | None, file: Path | None, options: dict[str, Any]) -> str:
+def read_question(
+    question: str | None, file: Path | None, options: dict[str, Any], *, free: bool = False
+) -> str:
     """The question: the argument, standard input if it is -, or what a file holds. It must have
-    a price or an accuracy."""
+    a price or an accuracy, unless it may be `free`: the session decides that."""
     text = _read_text(question, file)
-    check_price(text, options)
+    if not (free and _has_no_aggregate(text)):
+        check_price(text, options)
     return text
+
+
+@contextmanager
+def price_in_options(question: str, options: dict[str, Any]) -> Iterator[None]:
+    """Tells in terms of CLI options that a session wants a price."""
+    from deniable.errors import InvalidParameter
+
+    try:
+        yield
+    except InvalidParameter:
+        check_price(question, options)
+        raise
+
+
+def _has_no_aggregate(text: str) -> bool:
+    """Whether a question without a price can be one for declared keys alone."""
+    from deniable.errors import InvalidQuery
+    from deniable.query.language.expressions import aggregates_in
+    from deniable.query.language.parse import parse
+
+    try:
+        asked = parse(text)
+    except (InvalidQuery, RecursionError):
+        return False
+    return not any(aggregates_in(named.expression) for named in asked.outputs)
 
 
 def _read_text(question: str | None, file: Path | None) -> str:
