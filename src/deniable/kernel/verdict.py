@@ -195,8 +195,8 @@ class _Check:
             return {}
         require(self.facts.find(STORED) is None, "A table has the name of the stored rows.")
         no_more = {folded(table.name) for table in self.facts.tables}
-        rules = replace(statement, keys=(), numbered=no_more)
-        return {STORED: rules.relation(read_statement(self.plan.stored), {})}
+        alone = replace(statement, keys=(), numbered=no_more)
+        return {STORED: alone.relation(read_statement(self.plan.stored), {})}
 
     def _groups(self, blocks: list[Block]) -> list[Moved]:
         """The groups' statement: its columns are the keys, `units` and the features, in the

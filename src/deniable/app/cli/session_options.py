@@ -1,10 +1,10 @@
 """Options that several commands share, and the sessions and ledgers that they open."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from deniable.policy import Policy
     from deniable.query.plan.plan import Plan
     from deniable.release.public_session import Session
+
+_Told = TypeVar("_Told")
 
 Question = Annotated[
     str | None,
@@ -114,13 +116,15 @@ def read_question(
     return text
 
 
-@contextmanager
-def price_in_options(question: str, options: dict[str, Any]) -> Iterator[None]:
-    """Tells in terms of CLI options that a session wants a price."""
+def ask_priced(
+    ask: Callable[..., _Told], question: str, options: dict[str, Any], **more: Any
+) -> _Told:
+    """What a session's method says to a question. That it wants a price is told in terms of
+    CLI options."""
     from deniable.errors import InvalidParameter
 
     try:
-        yield
+        return ask(question, **more, **options)
     except InvalidParameter:
         check_price(question, options)
         raise

@@ -65,11 +65,8 @@ def sql(
         **shown,
     )
     question = session_options.read_question(question, file, options, free=True)
-    with (
-        session_options.open_session(policy, "asking", analyst, server, server_key) as session,
-        session_options.price_in_options(question, options),
-    ):
-        answer = session.sql(question, fresh=fresh, **options)
+    with session_options.open_session(policy, "asking", analyst, server, server_key) as session:
+        answer = session_options.ask_priced(session.sql, question, options, fresh=fresh)
     print_answer(answer, as_json=as_json, as_csv=as_csv, saved_as=certificate)
 
 
