@@ -110,7 +110,7 @@ class AskedQuestions:
 
 
 def _plans_of(session: Session, sql: str, options: Mapping[str, Any]) -> tuple[Plan, ...]:
-    """The plans of one question. Declared keys alone have none: nothing is released."""
+    """The plans of one question. For declared keys alone there is no plan and no release."""
     try:
         return plans_of_question(session, sql, options)
     except (InvalidQuery, InvalidParameter) as refusal:
