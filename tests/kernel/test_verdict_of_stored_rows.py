@@ -1,6 +1,7 @@
 """Rows that are stored once for several steps: derived from their own statement."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pyarrow as pa
 import pytest
@@ -9,8 +10,10 @@ from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import PlanRefused
 from deniable.kernel.facts import Facts
 from deniable.kernel.verdict import check_plan
+from deniable.query.planner.step_plans import StepPlanner
+from deniable.synth.domain.column_cells import cells_of
 from tests.engines.neighbors import SALT, excess, told
-from tests.engines.steps import inlined, steps
+from tests.engines.steps import inlined, programs, steps
 from tests.kernel.declared import facts_of
 from tests.kernel.test_verdict_of_steps import planned
 from tests.query.hospital import policy
@@ -24,6 +27,14 @@ def test_they_count_as_if_they_stood_where_they_are_read(name, neighbors):
     plan, facts, _ = planned(name, neighbors=neighbors)
     apart = replace(plan, engine_sql=inlined(plan), stored="")
     assert check_plan(plan, facts) == check_plan(apart, facts)
+
+
+def plan_residuals(known):
+    table = known.tables["visits"]
+    columns = [cells_of(table, one).counted for one in ("ward", "age")]
+    step = programs(tuple(len(column.key.values) for column in columns))["residuals"]
+    spent = {"mu_squared": Fraction(1, 10), "delta": Fraction(1, 10**6)}
+    return StepPlanner(known, table, columns).plan_step(step, "residuals", **spent)
 
 
 HOSTILE = {
@@ -47,6 +58,18 @@ def test_hostile_definitions_are_refused(change):
     assert before in plan.stored
     with pytest.raises(PlanRefused):
         check_plan(replace(plan, stored=plan.stored.replace(before, after, 1)), facts)
+
+
+def test_they_have_no_row_numbers_which_an_engine_could_make_at_each_place():
+    known = policy(person=False)
+    plan, facts = plan_residuals(known), facts_of(known)
+    assert check_plan(plan, facts).parts
+    numbered = (
+        'FROM (WITH v AS MATERIALIZED (SELECT ROW_NUMBER() OVER () AS "n", * FROM "visits") '
+        "SELECT * FROM v)"
+    )
+    with pytest.raises(PlanRefused, match="made twice"):
+        check_plan(replace(plan, stored=plan.stored.replace('FROM "visits"', numbered)), facts)
 
 
 def test_the_tables_that_they_come_from_are_charged():

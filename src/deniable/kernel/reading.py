@@ -30,9 +30,8 @@ def no_rule(node: Node) -> PlanRefused:
     return PlanRefused(f"No rule covers {type(node).__name__}: {node.sql('duckdb')[:80]}")
 
 
-@lru_cache(
-    maxsize=4
-)  # the steps of a training read the same stored rows; trees stay as they are
+# The steps of a training read the same stored rows. Nothing changes a tree.
+@lru_cache(maxsize=4)
 def read_statement(sql: str, dialect: str = "duckdb") -> Node:
     """The tree of a statement. Refuses a text that is not the print of its own tree.
 

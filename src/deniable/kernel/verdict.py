@@ -187,14 +187,15 @@ class _Check:
         Proof. Their statement is derived by the same rules as if it stood wherever its rows are
         read: their owner, their limits and the ranges of their columns are those of its rows,
         it reads only tables that are charged, and of a part only the part. It reads no declared
-        keys, which are not in its text. So its rows depend on its text, the tables and the
-        salt: it makes no difference whether they are computed once, for several plans, or each
-        time.
+        keys, which are not in its text, and numbers no rows. So its rows depend on its text,
+        the tables and the salt: it makes no difference whether they are computed once, for
+        several plans, or wherever they are read.
         """
         if not self.plan.stored:
             return {}
         require(self.facts.find(STORED) is None, "A table has the name of the stored rows.")
-        alone = replace(statement, keys=())
+        no_more = {folded(table.name) for table in self.facts.tables}
+        alone = replace(statement, keys=(), numbered=no_more)
         return {STORED: alone.relation(read_statement(self.plan.stored), {})}
 
     def _groups(self, blocks: list[Block]) -> list[Moved]:

@@ -62,6 +62,21 @@ def test_a_failure_leaves_nothing_stored():
         assert engine.run(plan).reveal_to(told) == whole
 
 
+def test_what_an_interrupted_change_has_left_is_dropped():
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    asked = steps()
+    with DuckDB.open({"visits": within_limits()}) as engine:
+        engine.run(asked["residuals, True"]).reveal_to(told)
+        other = engine.prepare(asked["part"]).stored
+        with pytest.raises(KeyboardInterrupt):
+            engine._stored.keep(engine._connect(), other, interrupt)
+        assert tables_of(engine) == [STORED]
+        engine.forget_stored()
+        assert tables_of(engine) == []
+
+
 @pytest.fixture
 def session():
     rows = frame().append_column("target", [target()])

@@ -19,7 +19,7 @@ SAME = {
         "PERCENTILE_CONT([0.1, 0.5]) WITHIN GROUP (ORDER BY x)",
         "PERCENTILE_CONT([0.5, 0.9]) WITHIN GROUP (ORDER BY x DESC)",
     ],
-    "(SUM(DISTINCT x) / COUNT(DISTINCT x))": ["AVG(DISTINCT x)"],
+    "(SUM(DISTINCT x) / COUNT(DISTINCT x))": ["AVG(DISTINCT x)", "MEAN(DISTINCT x)"],
     "MIN(x)": ["MIN(DISTINCT x)"],
     "MODE(x)": ["MODE() WITHIN GROUP (ORDER BY x)"],
     "TOP_K(x, 3)": ["APPROX_TOP_K(x, 3)", "top_k(x, 3)"],

@@ -64,6 +64,19 @@ def test_a_price_changes_nothing_and_nulls_are_one_more_group(session):
     assert session.remaining.epsilon == 1
 
 
+def test_a_confidence_changes_nothing_unless_it_is_wrong(session):
+    sql = "SELECT DISTINCT ward FROM data"
+    assert session.sql(sql, confidence=0.9)["ward"] == ["A", "B", "D"]
+    with pytest.raises(InvalidParameter, match="one of `epsilon"):
+        session.sql(sql, confidence=95)
+
+
+def test_a_group_of_others_is_not_declared(session):
+    with pytest.raises(InvalidQuery, match="declares these groups"):
+        session.sql("SELECT DISTINCT ward FROM data", other=True, epsilon=0.5)
+    assert session.remaining.epsilon == 1
+
+
 @pytest.mark.parametrize("sql", NOT_FREE)
 def test_what_rows_decide_is_not_free(session, sql):
     with pytest.raises(InvalidQuery, match=NOT_FREE[sql]):

@@ -60,6 +60,22 @@ def test_an_average_and_a_count_that_share_noise_have_no_margin(session):
     assert "No margin is known for odd." in str(answer)
 
 
+@pytest.mark.parametrize("part", ["3000 / n", "SUM(n) OVER () / (2 + k)", "1 / (3 / n)"])
+def test_a_ratio_with_a_public_part_has_a_margin_and_takes_none_from_others(session, part):
+    answer = ask(session, f"SELECT k, size, n AS heads, {part} AS ratio FROM ({{}})")
+    assert set(answer.answer.margins) >= {"heads", "ratio"}
+
+
+def test_a_float_is_a_double_because_its_rounding_is_in_no_margin(session):
+    text = "SELECT n, CAST(n + 1000000000000 AS FLOAT) - 1000000000000 AS same FROM ({})"
+    answer = ask(session, text)
+    assert answer["same"] == answer["n"]
+    assert (
+        answer.to_arrow()["same_margin"].to_pylist()
+        == answer.to_arrow()["n_margin"].to_pylist()
+    )
+
+
 def test_far_fewer_draws_for_many_groups(session):
     many = ask(session, "SELECT SUM(a.n) AS s FROM ({}) AS a").to_arrow()
     assert 5 < many["s_margin"][0].as_py() < 60

@@ -1,10 +1,10 @@
 """Options that several commands share, and the sessions and ledgers that they open."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from deniable.policy import Policy
     from deniable.query.plan.plan import Plan
     from deniable.release.public_session import Session
+
+_Told = TypeVar("_Told")
 
 Question = Annotated[
     str | None,
@@ -103,12 +105,42 @@ def ask_options(*, confidence: str, find: bool, **others: str | bool | None) -> 
     }
 
 
-def read_question(question: str | None, file: Path | None, options: dict[str, Any]) -> str:
+def read_question(
+    question: str | None, file: Path | None, options: dict[str, Any], *, free: bool = False
+) -> str:
     """The question: the argument, standard input if it is -, or what a file holds. It must have
-    a price or an accuracy."""
+    a price or an accuracy, unless it may be `free`: the session decides that."""
     text = _read_text(question, file)
-    check_price(text, options)
+    if not (free and _has_no_aggregate(text)):
+        check_price(text, options)
     return text
+
+
+def ask_priced(
+    ask: Callable[..., _Told], question: str, options: dict[str, Any], **more: Any
+) -> _Told:
+    """What a session's method says to a question. That it wants a price is told in terms of
+    CLI options."""
+    from deniable.errors import InvalidParameter
+
+    try:
+        return ask(question, **more, **options)
+    except InvalidParameter:
+        check_price(question, options)
+        raise
+
+
+def _has_no_aggregate(text: str) -> bool:
+    """Whether a question without a price can be one for declared keys alone."""
+    from deniable.errors import InvalidQuery
+    from deniable.query.language.expressions import aggregates_in
+    from deniable.query.language.parse import parse
+
+    try:
+        asked = parse(text)
+    except (InvalidQuery, RecursionError):
+        return False
+    return not any(aggregates_in(named.expression) for named in asked.outputs)
 
 
 def _read_text(question: str | None, file: Path | None) -> str:

@@ -16,7 +16,7 @@ class StoredRows:
     """The stored rows of one database, and what defines them."""
 
     def __init__(self) -> None:
-        self.definition: str | None = None
+        self.definition: str | None = None  # None: there are no rows
 
     def keep(
         self, connection: Any, statement: WrittenStatement, given: Callable[[Any], Any]
@@ -25,7 +25,7 @@ class StoredRows:
         of a parsed statement's parameters."""
         if self.definition == statement.sql:
             return
-        self.definition = None
+        self.definition = ""  # if this is interrupted, the rows of another one are still there
         text = f"CREATE OR REPLACE TEMP TABLE {quote_name(STORED)} AS {statement.sql}"
         (parsed,) = connection.extract_statements(text)
         connection.execute(parsed, given(parsed))

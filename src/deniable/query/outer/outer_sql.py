@@ -111,7 +111,8 @@ def _sql_name(kind: str) -> str:
 
 
 def make_total(tree: exp.Expr) -> exp.Expr:
-    """The tree with functions that cannot fail: what is not defined is NULL.
+    """The tree with functions that cannot fail: what is not defined is NULL. FLOAT is DOUBLE,
+    as in most systems: the rounding of one with 24 bits would be in no margin.
 
     >>> import sqlglot
     >>> make_total(sqlglot.parse_one("SELECT LN(n), CAST(k AS INT) FROM g")).sql("duckdb")
@@ -119,6 +120,8 @@ def make_total(tree: exp.Expr) -> exp.Expr:
     """
 
     def change(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.DataType) and node.this == exp.DType.FLOAT:
+            return exp.DataType.build("double")
         if type(node) is exp.Cast:
             return exp.TryCast(this=node.this, to=node.to)
         if isinstance(node, exp.Ln | exp.Log | exp.Sqrt):

@@ -7,6 +7,7 @@ from typing import Any
 from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.foreign_text import printable
+from deniable.exact.rationals import rational
 from deniable.privacy import Loss, PureLoss
 from deniable.query.language.parse import parse
 from deniable.query.language.question import Question
@@ -94,10 +95,23 @@ def _plan_keys(
 ) -> Plan | None:
     """The plan of a free question. A price may be missing, but no option may be wrong."""
     given = {name for name, value in options.items() if value not in (None, False)}
-    if isinstance(refusal, InvalidParameter) and given - {"nulls", "brackets"}:
-        return None
+    if "other" in given:
+        return None  # what is in that group is not declared
+    if isinstance(refusal, InvalidParameter):
+        if given - {"nulls", "brackets", "confidence"}:
+            return None
+        if "confidence" in given and not _is_level(options["confidence"]):
+            return None
     try:
         asked = parse(question) if isinstance(question, str) else question
     except InvalidQuery:
         return None
     return plan_keys_alone(asked, session.policy, nulls=bool(options.get("nulls")))
+
+
+def _is_level(confidence: Any) -> bool:
+    """Whether answers can have this confidence."""
+    try:
+        return 0 < rational(confidence) < 1
+    except (InvalidParameter, TypeError, ValueError):
+        return False

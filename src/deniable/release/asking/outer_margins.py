@@ -194,9 +194,12 @@ def _drawn_values(
     ordered = zero.take(pa.array(cells[0]))
     names = [name for name in zero.column_names if name == ROW or name.startswith(PUBLIC)]
     public = {name: to_floats(ordered[name]) for name in names}
-    found: list[list[Floats]] = []
+    times, found = 1 + draws * (1 + bends), list[list[Floats]]()
     for column in repeated.columns:
-        made = [formula.evaluate(noisy, public) for formula in column.formulas]
+        made = [  # one that is public has the same values in every draw
+            np.broadcast_to(formula.evaluate(noisy, public), (times, len(cells[0])))
+            for formula in column.formulas
+        ]
         by_sql = [to_floats(ordered[name]) for name in column.values]
         same = all(
             np.allclose(own[0], sql, rtol=1e-9, atol=1e-9, equal_nan=True)

@@ -187,6 +187,23 @@ def test_a_missing_price_is_told_in_the_words_of_the_command(run, command, given
     assert ("more than one" if given else "none of them") in err
 
 
+def test_declared_keys_alone_need_no_price(run):
+    text = "SELECT DISTINCT ward FROM visits"
+    status, out, err = run("sql", text, "--csv")
+    assert (status, out.split()) == (0, ["ward", "A", "B", "C"])
+    assert "this costs nothing, and no row was read" in err
+    status, out, err = run("explain", text)
+    assert (status, err) == (0, "")
+    assert "Answer at no cost" in out
+    assert "0 charges so far" in run("budget")[1]
+
+
+def test_other_questions_without_aggregates_need_a_price(run):
+    status, out, err = run("sql", "SELECT DISTINCT diagnosis FROM visits")
+    assert (status, out) == (2, "")
+    assert "--epsilon 0.5, --margin 50 and --relative 0.05 --of 10000" in err
+
+
 def test_a_question_from_a_file_or_from_standard_input(run, hospital, monkeypatch):
     text = "SELECT COUNT(*) AS n\nFROM visits"
     (hospital / "question.sql").write_text(text, encoding="utf-8")

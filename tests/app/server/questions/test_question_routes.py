@@ -120,6 +120,21 @@ def test_quantiles_are_asked_with_and_without_brackets(ann):
     assert hashes[0] != hashes[1]
 
 
+@pytest.mark.parametrize("path", ["releases", "explain"])
+@pytest.mark.parametrize("price", [{}, {"epsilon": 1}])
+def test_declared_keys_alone_are_refused_with_where_they_are(ann, path, price):
+    left = ann.get("budget").json()
+    found = ann.post(path, {"sql": "SELECT DISTINCT ward FROM visits", **price})
+    assert (found.status_code, found.json()["type"]) == (400, "/problems/invalid-query")
+    assert "GET /v1/{policy}/tables" in found.json()["detail"]
+    visits = ann.get("tables").json()["policy"]["tables"][0]
+    assert {column["name"]: column["keys"] for column in visits["columns"]}["ward"] == [
+        "A",
+        "B",
+    ]
+    assert ann.get("budget").json() == left
+
+
 def test_the_tables_tell_what_is_public(ann):
     told = ann.get("tables")
     assert [table["name"] for table in told.json()["policy"]["tables"]] == ["visits", "staff"]

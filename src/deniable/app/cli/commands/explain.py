@@ -54,9 +54,9 @@ def explain(
     )
     from deniable.release.certificate.kernel_check import write_plan_check
 
-    question = session_options.read_question(question, file, options)
+    question = session_options.read_question(question, file, options, free=True)
     with session_options.open_to_plan(policy, server, server_key) as session:
-        explanation = session.explain(question, **options)
+        explanation = session_options.ask_priced(session.explain, question, options)
         plan = session.plan(question, **options) if engine_sql or save_plan else None
         if plan is not None and save_plan is not None:
             save_plan.write_text(write_plan_check(plan, session.policy))

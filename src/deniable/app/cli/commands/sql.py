@@ -64,9 +64,9 @@ def sql(
         confidence=confidence,
         **shown,
     )
-    question = session_options.read_question(question, file, options)
+    question = session_options.read_question(question, file, options, free=True)
     with session_options.open_session(policy, "asking", analyst, server, server_key) as session:
-        answer = session.sql(question, fresh=fresh, **options)
+        answer = session_options.ask_priced(session.sql, question, options, fresh=fresh)
     print_answer(answer, as_json=as_json, as_csv=as_csv, saved_as=certificate)
 
 

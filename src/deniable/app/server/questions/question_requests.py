@@ -10,12 +10,13 @@ from fractions import Fraction
 from typing import Any
 
 from deniable.app.server.questions.answer_formats import write_outer, write_record
-from deniable.errors import InvalidParameter, Unsupported
+from deniable.errors import InvalidParameter, InvalidQuery, Unsupported
 from deniable.exact.foreign_text import read_json, read_rational
 from deniable.exact.suggestions import suggest
 from deniable.ledger.ledger import Remaining
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
+from deniable.release.asking.free_keys import explain_keys_alone
 from deniable.release.asking.outer_release import OuterRelease
 from deniable.release.asking.stages import plans_of_question
 from deniable.release.profile.profiling import plan_whole_profile
@@ -79,7 +80,7 @@ class AskedQuestions:
         return tuple(
             plan
             for question in self.questions
-            for plan in plans_of_question(session, question["sql"], self.ask_options(question))
+            for plan in _plans_of(session, question["sql"], self.ask_options(question))
         )
 
     def answer(self, session: Any, question_id: str) -> dict[str, Any]:
@@ -106,6 +107,20 @@ class AskedQuestions:
         if session.record is not None:
             return told | {"kind": "run", "record": session.record}
         return told | {"kind": "answer", "record": write_record(release)}
+
+
+def _plans_of(session: Session, sql: str, options: Mapping[str, Any]) -> tuple[Plan, ...]:
+    """The plans of one question. For declared keys alone there is no plan and no release."""
+    try:
+        return plans_of_question(session, sql, options)
+    except (InvalidQuery, InvalidParameter) as refusal:
+        if explain_keys_alone(session, sql, options, refusal) is None:
+            raise
+        raise InvalidQuery(
+            "The policy declares these groups, so they are public: nothing is released or "
+            "charged. GET /v1/{policy}/tables shows them, under `keys` of each column. "
+            "`deniable sql` and the session of dp.connect(...) answer this question themselves."
+        ) from None
 
 
 def describe_remaining(left: Remaining) -> dict[str, Any]:

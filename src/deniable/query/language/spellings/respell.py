@@ -142,11 +142,13 @@ def _distinct_rows(node: exp.Expr) -> exp.Expr | None:
 def _distinct_mean(node: exp.Expr) -> exp.Expr | None:
     """AVG(DISTINCT x) is SUM(DISTINCT x) / COUNT(DISTINCT x), with a FILTER for both."""
     mean = node.this if isinstance(node, exp.Filter) else node
-    if not isinstance(mean, exp.Avg) or not isinstance(mean.this, exp.Distinct):
+    named = isinstance(mean, exp.Anonymous) and str(mean.this).lower() == "mean"
+    values = mean.expressions[0] if named and len(mean.expressions) == 1 else mean.this
+    if not (named or isinstance(mean, exp.Avg)) or not isinstance(values, exp.Distinct):
         return None
-    if len(mean.this.expressions) != 1:
+    if len(values.expressions) != 1:
         return None
-    both: list[exp.Expr] = [exp.Sum(this=mean.this), exp.Count(this=mean.this, big_int=True)]
+    both: list[exp.Expr] = [exp.Sum(this=values), exp.Count(this=values, big_int=True)]
     if mean is not node:
         both = [exp.Filter(this=part, expression=node.expression) for part in both]
     return exp.Div(this=both[0].copy(), expression=both[1].copy())
@@ -205,6 +207,7 @@ def _days_later(node: exp.Expr) -> exp.Expr | None:
 
 
 _NAMED: dict[str, Rule] = {
+    "mean": _distinct_mean,
     "weekday": _named_rule(lambda date: exp.DayOfWeek(this=date), 1),
     "dayofmonth": _named_rule(lambda date: exp.Day(this=date), 1),
     "unix_timestamp": _named_rule(lambda date: exp.TimeToUnix(this=date), 1),
