@@ -300,7 +300,7 @@ class PrivateEstimator(ABC):
         )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "releases_")
+        return hasattr(self, "model_")
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
