@@ -28,7 +28,7 @@ def test_factors_that_cancel_each_other_leave_the_rest(size):
 @pytest.mark.parametrize("size", [700.0, 735.0, 744.0])
 @pytest.mark.parametrize("turned", [False, True])
 def test_what_one_factor_leaves_may_be_rare_in_another(size, turned):
-    """The smallest floats, and 0, are no numbers to divide by."""
+    """No clique divides by the smallest floats, or by 0."""
     rare, only = np.array([[0.0, 0.0], [-size, -size]]), np.array([[-1e9, -1e9], [0.0, 0.0]])
     factors = {(0, 1): only, (0, 2): rare} if turned else {(0, 1): rare, (0, 2): only}
     for found in count(factors, (2, 2, 2))[1]:
