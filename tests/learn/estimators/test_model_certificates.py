@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from deniable import learn
 from deniable.errors import InvalidCertificate
@@ -72,6 +73,21 @@ def test_the_file_states_what_was_paid(document):
     check(written | {"epsilon": "1/2"}, "lower price")
     check(written | {"delta": "1/10000000"}, "lower price")
     check(written | {"neighbors": "replace"}, "another relation")
+
+
+def test_a_model_that_is_trained_again_has_the_certificates_of_that(model, tmp_path):
+    """Those of its file are about another model."""
+    read = learn.load(learn.save(model, tmp_path / "model.json"))
+    read.set_params(bounds=(0, 1), classes=[0, 1]).fit(X, Y)
+    assert read.certificates_ == tuple(one.certificate for one in read.releases_)
+    assert read.certificates_[0] != model.certificates_[0]
+    again = learn.save(read, tmp_path / "again.json")
+    assert learn.verify(again).key == read.certificates_[0].key
+
+
+def test_a_model_that_is_not_fitted_has_nothing_to_verify():
+    with pytest.raises(NotFittedError, match="not fitted"):
+        learn.verify(learn.NaiveBayes(epsilon=1))
 
 
 def test_a_changed_step_is_refused(document):

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.utils.validation import check_is_fitted
 
 from deniable import learn
 from deniable.errors import InvalidData, InvalidParameter
@@ -31,6 +32,7 @@ def test_what_is_loaded_predicts_the_same(name, tmp_path):
     path = learn.save(model, tmp_path / "model.json")
     read = learn.load(path)
     assert type(read) is type(model)
+    check_is_fitted(read)  # as a pipeline of scikit-learn asks it
     ask = "transform" if name == "PCA" else "predict"
     rows = ROWS[:4, : model.n_features_in_]
     assert np.array_equal(getattr(read, ask)(rows), getattr(model, ask)(rows))

@@ -6,7 +6,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidParameter
-from deniable.learn import AdditiveRegressor, LogisticRegression, NaiveBayes
+from deniable.learn import AdditiveRegressor, LogisticRegression, NaiveBayes, Ridge
 
 RNG = np.random.default_rng(5)
 X = RNG.uniform(-1, 1, (4000, 2))
@@ -58,3 +58,18 @@ def test_the_score_of_a_regression():
 def test_a_model_that_is_not_fitted_has_no_score():
     with pytest.raises((InvalidParameter, ValueError), match="not fitted"):
         NaiveBayes(**DECLARED).score(X, Y)
+
+
+def test_r_squared_of_few_rows_is_within_its_margin():
+    """Noise far larger than the target's spread: it was divided by 1, and in the thousands."""
+    y = np.clip(X[:60, 0], -0.1, 0.1)
+    declared = {"bounds": (-1, 1), "target_bounds": (-1, 1)}
+    model = Ridge(
+        epsilon=50, delta=1e-6, ledger=dp.MemoryLedger(epsilon=90, delta=0.1), **declared
+    )
+    model.fit(X[:60], y)
+    for _ in range(4):
+        found = model.score(X[:60], y, epsilon=0.05)
+        value, margin = (float(part) for part in found.about.split(" ± "))
+        assert margin <= 4
+        assert abs(value) < 40

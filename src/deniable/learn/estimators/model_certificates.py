@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable.errors import InvalidCertificate
+from deniable.learn.estimators.classifier import not_fitted
 from deniable.learn.estimators.model_files import load
 from deniable.learn.estimators.private_estimator import PrivateEstimator
 from deniable.release.certificate.certificate import Certificate, RunStep
@@ -38,6 +39,8 @@ def verify(model: str | Path | PrivateEstimator, *, key: str | None = None) -> V
     '1 step is certified: signature, sensitivity, noise and price'
     """
     estimator = model if isinstance(model, PrivateEstimator) else load(model)
+    if not hasattr(estimator, "model_"):
+        raise not_fitted(estimator)
     signed = tuple(estimator.certificates_)
     if not signed:
         raise InvalidCertificate(

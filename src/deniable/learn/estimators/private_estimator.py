@@ -300,7 +300,7 @@ class PrivateEstimator(ABC):
         )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "releases_")
+        return hasattr(self, "model_")
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
@@ -315,7 +315,7 @@ class PrivateEstimator(ABC):
     @property
     def certificates_(self) -> tuple[Any, ...]:
         """The certificates of all steps; none of a rehearsal."""
-        if (signed := getattr(self, "signed_", None)) is not None:  # read from a file
-            return tuple(signed)
-        releases: tuple[Release, ...] = self.releases_
+        releases: tuple[Release, ...] | None = getattr(self, "releases_", None)
+        if releases is None:  # it was read from a file, and not trained since
+            return tuple(self.signed_)
         return tuple(one.certificate for one in releases if one.certificate is not None)

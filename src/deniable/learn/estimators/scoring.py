@@ -104,7 +104,8 @@ def explained_variance(
     model: CellModel, data: TrainingData, epsilon: Fraction
 ) -> tuple[float, float]:
     """R squared, and a rough margin of its noise; errors are clipped to half of the target's
-    range, on a grid of 65 points."""
+    range, on a grid of 65 points. The target's spread counts as no less than the noise in it:
+    divided by less, noise alone would be in the thousands. Noise may bring it above 1."""
     if data.target is None:
         raise InvalidParameter(
             "An evaluation needs y, or the name of a `target` column. Nothing was spent."
@@ -116,7 +117,7 @@ def explained_variance(
     program = error_program(model, training.sizes, float(target.low), float(target.step))
     sums = _release(training, program, "errors of predictions", epsilon)
     rows, total, squares, errors = sums.values[0] / np.array([WEIGHT, 32, 1, 1])
-    spread = max(squares - total**2 / max(rows, 1.0), 1.0)
+    spread = max(squares - total**2 / max(rows, 1.0), sums.deviation, 1.0)
     return float(1 - errors / spread), 4 * sums.deviation / spread
 
 

@@ -18,8 +18,6 @@ from deniable.synth.fit.junction_tree import Columns, JunctionTree
 
 Array: TypeAlias = NDArray[np.float64]
 
-_LEAST = 1e-300  # rows; nothing is divided by less
-
 
 @dataclass(frozen=True, slots=True)
 class Propagation:
@@ -45,25 +43,28 @@ class Propagation:
         >>> np.round(Propagation.of(tree, factors).count(factors, 80.0)[0]).tolist()
         [[10.0, 10.0], [30.0, 30.0]]
         """
-        tree, rows = self.tree, self._weigh(factors)
-        told: list[Array] = [np.ones(()) for _ in rows]
-        for child in range(len(rows) - 1, 0, -1):
-            parent, shared = tree.parents[child], self.separators[child]
-            told[child] = add_up(rows[child], tree.cliques[child], shared)
-            share = told[child] / max(told[child].max(), _LEAST)
-            rows[parent] *= spread(share, shared, tree.cliques[parent])
-        rows[0] *= total / max(rows[0].sum(), _LEAST)
+        tree, logs = self.tree, self._weigh(factors)
+        rows, told = [np.ones(()) for _ in logs], [np.ones(()) for _ in logs]
+        for child in range(len(logs) - 1, 0, -1):
+            clique, shared = tree.cliques[child], self.separators[child]
+            # For each cell of what both have, the largest is 1 and the sum at least 1: factors
+            # that cancel each other, of e**1000 and e**-1000, leave no clique without rows.
+            top = _largest(logs[child], clique, shared)
+            rows[child] = np.exp(logs[child] - top)
+            told[child] = add_up(rows[child], clique, shared)
+            known = top.reshape(told[child].shape) + np.log(told[child])
+            parent = tree.parents[child]
+            logs[parent] += spread(known, shared, tree.cliques[parent])
+        rows[0] = np.exp(logs[0] - logs[0].max())
+        rows[0] *= total / rows[0].sum()
         for child in range(1, len(rows)):
             parent, shared = tree.parents[child], self.separators[child]
-            known = add_up(rows[parent], tree.cliques[parent], shared)
-            change = np.divide(
-                known, told[child], out=np.zeros_like(known), where=told[child] > 0
-            )
+            change = add_up(rows[parent], tree.cliques[parent], shared) / told[child]
             rows[child] *= spread(change, shared, tree.cliques[child])
         return rows
 
     def _weigh(self, factors: Mapping[Columns, Array]) -> list[Array]:
-        """The product of each clique's factors; the largest is 1."""
+        """The logarithms of the product of each clique's factors."""
         tree, sums = self.tree, dict(factors)
         logs = [np.zeros(tree.shape(clique)) for clique in tree.cliques]
         for own, host, home in self.folds:
@@ -71,7 +72,7 @@ class Propagation:
                 logs[home] += spread(sums[own], own, tree.cliques[home])
             else:
                 sums[host] = sums[host] + spread(sums[own], own, host)
-        return [np.exp(one - one.max()) for one in logs]
+        return logs
 
     def tables(self, rows: list[Array]) -> dict[Columns, Array]:
         """The table of every factor's columns."""
@@ -96,6 +97,12 @@ def spread(table: Array, columns: Columns, clique: Columns) -> Array:
     ordered = [columns[i] for i in order]
     sizes = dict(zip(ordered, moved.shape, strict=True))
     return moved.reshape([sizes.get(place, 1) for place in clique])
+
+
+def _largest(logs: Array, columns: Columns, kept: Columns) -> Array:
+    """The largest over all columns but those that are kept; the others have one cell."""
+    axes = tuple(i for i, place in enumerate(columns) if place not in kept)
+    return np.asarray(logs.max(axis=axes, keepdims=True))
 
 
 def add_up(table: Array, columns: Columns, kept: Columns) -> Array:

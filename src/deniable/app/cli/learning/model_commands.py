@@ -166,6 +166,7 @@ def verify(file: ModelFile, key: PublicKey = None) -> None:
     found = learn.verify(file, key=None if key is None else read_public_key(key))
     for check in found.checks:
         print(f"✓ {check}")
+    print("Not checked: whether the model's numbers follow from what was released.")
     if not found.signer_known:
         print(f"Signed, but by whom is unknown. The key is {found.key}")
         print("Ask the owner for theirs, and give it with --key.")
