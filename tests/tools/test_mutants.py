@@ -113,6 +113,36 @@ def test_what_a_test_notices_is_caught_and_the_rest_is_named(project, capsys):
     assert "0 of 1 mutants were caught" in told
 
 
+LIKE = """
+[[sums]]
+what = "the second is subtracted"
+function = "adding.py::add"
+change = "a + b => a - b"
+test = "tests/test_adding.py::test_elsewhere"
+
+[[sums]]
+what = "the order is another"
+function = "adding.py::add"
+change = "a + b => b + a"
+test = "tests/test_adding.py::test_elsewhere"
+"""
+ELSEWHERE = """
+import subprocess, sys
+
+def test_elsewhere():
+    code = "from deniable.adding import add; assert add(2, 3) == 5"
+    subprocess.run([sys.executable, "-c", code], check=True)
+"""
+
+
+def test_no_mutant_runs_as_one_of_the_same_length_before_it(project, capsys):
+    """A process that a test starts writes compiled code, known by its second and length."""
+    (project / "tools/mutants.toml").write_text(LIKE)
+    (project / "tests/test_adding.py").write_text(ELSEWHERE)
+    assert mutants.main(["--workers", "1"], project) == 1
+    assert "SURVIVED (no test failed): 1\n  sums: the order" in capsys.readouterr().out
+
+
 def test_shards_are_all_mutants_once(project):
     table = mutants.read(project / "tools/mutants.toml")
     shards = [mutants.choose(table, [], f"{part}/3") for part in (1, 2, 3)]
