@@ -1,6 +1,8 @@
 """A small project with a test that notices one change and not another."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -163,7 +165,8 @@ def test_a_group_that_is_none_is_refused(project, capsys):
     assert "no group sum" in capsys.readouterr().err
 
 
-def test_every_mutant_of_the_table_can_be_made():
+def test_every_mutant_of_the_table_can_be_made(tmp_path):
+    """Where it names what is not there, any test would fail, and would notice nothing."""
     table = mutants.read(mutants.ROOT / "tools" / "mutants.toml")
     assert len({mutant.name for mutant in table}) == len(table) >= 100
     sources = {
@@ -172,6 +175,11 @@ def test_every_mutant_of_the_table_can_be_made():
         )
         for mutant in table
     }
-    for mutant in sorted(table, key=lambda mutant: mutant.file):
-        assert mutant.apply(sources[mutant.file]) != sources[mutant.file], mutant.name
+    for number, mutant in enumerate(sorted(table, key=lambda mutant: mutant.file)):
+        changed = mutant.apply(sources[mutant.file])
+        assert changed != sources[mutant.file], mutant.name
         assert (mutants.ROOT / mutant.test_file).exists()
+        (tmp_path / f"m{number}.py").write_text(f"# {mutant.name}\n{changed}")
+    check = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821,F823"]
+    done = subprocess.run([*check, tmp_path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
