@@ -20,6 +20,7 @@ caught while its entry, the file that it changes and the file of its test were a
 """
 
 import argparse
+import itertools
 import os
 import shutil
 import sys
@@ -47,6 +48,7 @@ MEANINGS = {
     "NO END": f"the test died or took over {LONGEST} s",
 }
 _LEFT_OUT = ("*.pyc", "__pycache__", ".*", "build")
+_SECONDS = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,9 @@ def judge(mutant: Mutant, worker: WarmWorker) -> Verdict:
     except (Gone, SyntaxError):
         return Verdict("GONE")
     before = file.stat()
-    _write(file, changed, before.st_mtime_ns + 2 * 10**9)  # compiled code knows whole seconds
+    # Compiled code knows whole seconds, and what a test starts may write some: each mutant has
+    # seconds of its own, so that none runs as an earlier one of the same file and length.
+    _write(file, changed, before.st_mtime_ns + 2 * 10**9 * next(_SECONDS))
     try:
         reply = worker.run([mutant.test], first=True, longest=LONGEST)
     finally:

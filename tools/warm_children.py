@@ -72,6 +72,10 @@ class WarmChildren:
             number = int.from_bytes(self._ours.recv(8))
         os.close(child_in)
         os.close(child_out)
+        if not number:  # to kill process 0 is to kill our own group
+            os.close(ours_in)
+            os.close(ours_out)
+            raise OSError("The process that forks children has ended.")
         return WarmChild(number, ours_out, ours_in)
 
     def close(self) -> None:

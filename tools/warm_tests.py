@@ -25,12 +25,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-# What many tests import and what takes long. Not here: what starts threads when imported.
+# What many tests import and what takes long. Not here: what starts threads when imported, and
+# plugins that OPTIONS name, which pytest must import itself.
 PACKAGES = (
     "pytest",
     "_pytest.pytester",
     "_pytest.assertion.rewrite",
-    "xdist.scheduler",
     "hypothesis.strategies",
     "hypothesis.extra.numpy",
     "hypothesis.stateful",

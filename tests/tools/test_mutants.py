@@ -1,6 +1,8 @@
 """A small project with a test that notices one change and not another."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -113,6 +115,36 @@ def test_what_a_test_notices_is_caught_and_the_rest_is_named(project, capsys):
     assert "0 of 1 mutants were caught" in told
 
 
+LIKE = """
+[[sums]]
+what = "the second is subtracted"
+function = "adding.py::add"
+change = "a + b => a - b"
+test = "tests/test_adding.py::test_elsewhere"
+
+[[sums]]
+what = "the order is another"
+function = "adding.py::add"
+change = "a + b => b + a"
+test = "tests/test_adding.py::test_elsewhere"
+"""
+ELSEWHERE = """
+import subprocess, sys
+
+def test_elsewhere():
+    code = "from deniable.adding import add; assert add(2, 3) == 5"
+    subprocess.run([sys.executable, "-c", code], check=True)
+"""
+
+
+def test_no_mutant_runs_as_one_of_the_same_length_before_it(project, capsys):
+    """A process that a test starts writes compiled code, known by its second and length."""
+    (project / "tools/mutants.toml").write_text(LIKE)
+    (project / "tests/test_adding.py").write_text(ELSEWHERE)
+    assert mutants.main(["--workers", "1"], project) == 1
+    assert "SURVIVED (no test failed): 1\n  sums: the order" in capsys.readouterr().out
+
+
 def test_shards_are_all_mutants_once(project):
     table = mutants.read(project / "tools/mutants.toml")
     shards = [mutants.choose(table, [], f"{part}/3") for part in (1, 2, 3)]
@@ -133,7 +165,8 @@ def test_a_group_that_is_none_is_refused(project, capsys):
     assert "no group sum" in capsys.readouterr().err
 
 
-def test_every_mutant_of_the_table_can_be_made():
+def test_every_mutant_of_the_table_can_be_made(tmp_path):
+    """Where it names what is not there, any test would fail, and would notice nothing."""
     table = mutants.read(mutants.ROOT / "tools" / "mutants.toml")
     assert len({mutant.name for mutant in table}) == len(table) >= 100
     sources = {
@@ -142,6 +175,11 @@ def test_every_mutant_of_the_table_can_be_made():
         )
         for mutant in table
     }
-    for mutant in sorted(table, key=lambda mutant: mutant.file):
-        assert mutant.apply(sources[mutant.file]) != sources[mutant.file], mutant.name
+    for number, mutant in enumerate(sorted(table, key=lambda mutant: mutant.file)):
+        changed = mutant.apply(sources[mutant.file])
+        assert changed != sources[mutant.file], mutant.name
         assert (mutants.ROOT / mutant.test_file).exists()
+        (tmp_path / f"m{number}.py").write_text(f"# {mutant.name}\n{changed}")
+    check = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821,F823"]
+    done = subprocess.run([*check, tmp_path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout

@@ -2,6 +2,8 @@
 
 import os
 import select
+import socket
+import threading
 import time
 
 import pytest
@@ -72,3 +74,13 @@ def test_a_child_ends_with_its_server(warm):
     assert child.stdout.read() == b""
     child.stdout.close()
     child.wait()
+
+
+def test_a_process_that_has_ended_forks_no_child():
+    """Its silence is no child with the number 0: to kill that is to kill our own group."""
+    warm = object.__new__(WarmChildren)
+    warm._lock = threading.Lock()
+    warm._ours, theirs = socket.socketpair()
+    theirs.shutdown(socket.SHUT_WR)
+    with warm._ours, theirs, pytest.raises(OSError, match="has ended"):
+        warm.start({})

@@ -1,6 +1,7 @@
 """One process runs tests again and again, and each time with the code as it is then."""
 
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -96,3 +97,13 @@ def test_a_process_that_cannot_go_on_says_why(tmp_path):
         pytest.raises(RuntimeError, match="KeyError: 'longest'"),
     ):
         worker.ask({})
+
+
+def test_with_all_packages_and_our_settings_a_test_runs(tmp_path):
+    """A plugin that was imported too early is a warning, which our settings make an error."""
+    shutil.copy(Path(warm_tests.__file__).parents[1] / "pyproject.toml", tmp_path)
+    text = "import pytest\n\n@pytest.mark.xdist_group('a')\ndef test_true():\n    assert True\n"
+    (tmp_path / "test_value.py").write_text(text)
+    with WarmWorker(tmp_path) as worker:
+        reply = run(worker, "test_true")
+        assert (reply.code, list(reply.tests.values())) == (0, ["passed"]), worker._last_words()

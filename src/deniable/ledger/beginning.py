@@ -39,6 +39,11 @@ from deniable.policy.ledger_id import (
 from deniable.policy.ledger_settings import locate_ledger, shown_store
 from deniable.policy.names import compared_name
 
+_EDITED = (
+    "The policy in the file was edited just now. Nothing was granted, and the edit is kept. "
+    "Look at the policy, then try again."
+)
+
 
 def load_with_ledger(path: str | Path) -> Policy:
     """The policy in a file. A policy that is used for the first time gets a ledger's id."""
@@ -114,12 +119,15 @@ def begin_ledger(path: str | Path, *, because: str = "") -> str:
     return new
 
 
-def amend_ledger(path: str | Path, *, because: str) -> tuple[Gift, ...]:
+def amend_ledger(
+    path: str | Path, *, because: str, only_if: str | None = None
+) -> tuple[Gift, ...]:
     """Puts an edited policy in force, and returns what that gives away.
 
     `because` is the owner's reason. It is recorded, if the policy gives away more than before.
+    With `only_if`, only if the policy's file still has that text.
     """
-    with _open_with_reason(path, "amend", because) as ledger:
+    with _open_with_reason(path, "amend", because, only_if) as ledger:
         return ledger.given
 
 
@@ -146,7 +154,7 @@ def grant_limit(
         changed = with_analyst_limit(text, analyst, epsilon, delta)
         _replace_if(file, text, changed)
         try:
-            amend_ledger(path, because=because)
+            amend_ledger(path, because=because, only_if=changed)
         except BaseException:
             with suppress(FileChanged):  # what was edited meanwhile stays, and is not in force
                 replace_text(file, text, only_if=changed)
@@ -158,10 +166,7 @@ def _replace_if(file: Path, before: str, after: str) -> None:
     try:
         replace_text(file, after, only_if=before)
     except FileChanged:
-        raise InvalidPolicy(
-            "The policy in the file was edited just now. Nothing was granted, and the edit is "
-            "kept. Look at the policy, then try again."
-        ) from None
+        raise InvalidPolicy(_EDITED) from None
     except OSError as problem:
         raise InvalidPolicy(
             f"The server cannot write the policy ({problem.strerror}). Nothing was granted."
@@ -197,10 +202,15 @@ def accept_ledger(path: str | Path, *, because: str) -> int:
 
 @contextmanager
 def _open_with_reason(
-    path: str | Path, act: Literal["amend", "accept"], because: str
+    path: str | Path,
+    act: Literal["amend", "accept"],
+    because: str,
+    only_if: str | None = None,
 ) -> Iterator[DurableLedger]:
     """The ledger of a policy, opened for an act of its owner."""
     policy = load(str(path))
+    if only_if is not None and Path(path).read_bytes() != only_if.encode():
+        raise InvalidPolicy(_EDITED)
     if policy.ledger is None or policy.ledger_id is None:
         raise InvalidParameter(f"This policy has no ledger yet: there is nothing to {act}.")
     if act == "accept" and not because.strip():

@@ -41,6 +41,31 @@ def test_a_person_has_some_places_and_others_have_theirs():
     asyncio.run(take())
 
 
+def test_a_place_is_free_again_after_a_failure_and_after_a_request_that_was_given_up():
+    async def take():
+        places = RequestPlaces(1, 1)
+
+        async def hold(until):
+            async with places.of("ann"):
+                await until.wait()
+
+        with pytest.raises(ZeroDivisionError):
+            async with places.of("ann"):
+                raise ZeroDivisionError
+        for given_up in (0, 1):  # the one that is served, and the one that waits
+            over = asyncio.Event()
+            held = [asyncio.create_task(hold(over)) for _ in range(2)]
+            await asyncio.sleep(0)
+            held[given_up].cancel()
+            over.set()
+            ended = await asyncio.gather(*held, return_exceptions=True)
+            assert [one is None for one in ended] == [given_up != 0, given_up != 1]
+        assert not places._here
+        assert not places._places
+
+    asyncio.run(take())
+
+
 @pytest.mark.parametrize("path", ["explain", "tables", "ledger/entries"])
 def test_accounts_with_many_long_requests_leave_threads_to_others(tmp_path, monkeypatch, path):
     """48 requests, each of which works without end, and 40 threads to serve requests."""

@@ -262,10 +262,22 @@ def test_an_edit_in_the_moment_of_a_grant_is_kept(requested, monkeypatch, moment
     assert hospital.visitor("olga").submit(there, act="grant").status_code == 303
 
 
+def test_a_grant_does_not_put_an_edit_in_force_that_was_saved_after_its_line(
+    requested, monkeypatch
+):
+    hospital, there, _ = requested
+    edit_at(monkeypatch, "amend_ledger", hospital.file)
+    refused = hospital.visitor("olga").submit(there, act="grant")
+    assert refused.status_code == 400
+    assert "was edited just now. Nothing was granted" in text_of(refused)
+    assert hospital.file.read_text().endswith("# by hand\n")
+    assert hospital.visitor("ann").get("/v1/hospital/budget").json()["epsilon"] == "1"
+
+
 def test_an_edit_is_kept_when_the_ledger_refuses_a_grant(requested, monkeypatch):
     hospital, there, _ = requested
 
-    def refuse(path, because):
+    def refuse(path, because, only_if):
         raise dp.LedgerUnavailable("The ledger is away.")
 
     monkeypatch.setattr(beginning, "amend_ledger", refuse)
