@@ -41,7 +41,7 @@ def test_a_notebook_holds_what_its_cells_printed(tmp_path):
 
 
 def test_the_site_follows_the_scheme_of_the_system():
-    """The first palette is kept by browsers; a light or dark one would be kept for ever."""
+    """A browser keeps the first palette that it is shown, so that must not be a scheme."""
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert re.findall(r'- media: "\((.*?)\)"', menu) == [
         "prefers-color-scheme",
