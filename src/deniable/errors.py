@@ -26,7 +26,7 @@
     ├── UsedUp                          a session has given all answers that its loss covers
     └── MissingExtra (ImportError)      an optional package is not installed
 
-    AnswerWarning (UserWarning)         a price that buys little, said before it is charged
+    AnswerWarning (UserWarning)         noise will drown the answer, said before the charge
     FrameWarning (UserWarning)          values chose the types of a frame, or they do not fit
     KeyWarning (UserWarning)            a server's key is trusted because it was the first
     LedgerWarning (UserWarning)         another session holds the ledger, and this one waits
@@ -145,7 +145,7 @@ class PlanRefused(DeniableError):
 
 
 class AnswerWarning(UserWarning):
-    """The answer will be of little use, or protect little; said before it is charged."""
+    """Noise will drown the answer: an expression has no limits. Nothing was charged yet."""
 
 
 class FrameWarning(UserWarning):

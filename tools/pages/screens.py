@@ -3,6 +3,7 @@
 The site is built first, in build/site, as by `make docs`.
 """
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -34,23 +35,24 @@ def write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find("chromium"), args=OPTIONS)
-        for width in WIDTHS:
-            page = browser.new_context(viewport={"width": width, "height": 900}).new_page()
-            for name in PAGES:
-                _take(page, name, width, folder / f"{name.replace('/', '-')}-{width}")
+        for width, scheme in product(WIDTHS, SCHEMES):
+            _take_all(browser, width, scheme, folder)
         browser.close()
 
 
-def _take(page: Any, name: str, width: int, stem: Path) -> None:
-    for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme)  # the theme looks at it when a page is opened
+def _take_all(browser: Any, width: int, scheme: str, folder: Path) -> None:
+    # A context of its own: the theme keeps the scheme of the first page that it shows.
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    for name in PAGES:
         page.goto((SITE / f"{name}.html").as_uri())
         height = min(LONGEST, page.evaluate("document.documentElement.scrollHeight"))
         page.screenshot(
-            path=stem.with_name(f"{stem.name}-{scheme}.png"),
+            path=folder / f"{name.replace('/', '-')}-{width}-{scheme}.png",
             full_page=True,
             clip={"x": 0, "y": 0, "width": width, "height": height},
         )
+    context.close()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Pages are gathered with links that hold on the site; notebooks are made of tutorials."""
 
 import json
+import re
 
 from tools.pages.assembly import DOCS, OUTSIDE, ROOT, _relink, notebook_place, tutorials
 
@@ -37,6 +38,16 @@ def test_a_notebook_holds_what_its_cells_printed(tmp_path):
         for output in cell["outputs"]
     ]
     assert ["6"] in shown
+
+
+def test_the_site_follows_the_scheme_of_the_system():
+    """A browser keeps the first palette that it is shown, so that must not be a scheme."""
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert re.findall(r'- media: "\((.*?)\)"', menu) == [
+        "prefers-color-scheme",
+        "prefers-color-scheme: light",
+        "prefers-color-scheme: dark",
+    ]
 
 
 def test_every_page_is_in_the_menu_or_linked_from_an_index():

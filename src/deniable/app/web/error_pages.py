@@ -198,10 +198,10 @@ CAUSES: Mapping[str, tuple[str, str]] = MappingProxyType(
             '..."` shows what the kernel derived.',
         ),
         "AnswerWarning": (
-            "The price is so small that noise will drown the answer, or so large that it "
-            "protects little.",
-            "Nothing was spent if you stop here. `deniable explain` shows the margin at "
-            "another epsilon; `WITHIN 20` asks for an accuracy instead.",
+            "An expression has no limits, such as the days between any two dates, so noise "
+            "will drown the answer.",
+            "Write limits around it, as the warning shows: `CLAMP(DATE_DIFF('day', a, b), 0, "
+            "365)`. `deniable explain` shows the margin, and spends nothing.",
         ),
         "FrameWarning": (
             "pandas or another library chose the type of a column by looking at its "
