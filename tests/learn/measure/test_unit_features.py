@@ -14,6 +14,7 @@ from deniable.learn.measure.training import TrainingRun
 from deniable.learn.measure.unit_features import with_features
 from deniable.policy import Policy, Table
 from deniable.release.session.connecting import connect
+from tests.engines.steps import inlined
 
 VISITS = "SELECT person, COUNT(*) AS visits, SUM(cost) AS spent FROM visits GROUP BY person"
 BOUNDS = {"visits": (0, 3), "spent": (0, 20)}
@@ -77,7 +78,7 @@ def test_values_are_clipped_to_their_bounds():
     with duckdb.connect() as connection:
         connection.register("people", people)
         connection.register("visits", visits)
-        statement = str(release.plan.engine_sql).replace("$salt", "0")
+        statement = inlined(release.plan).replace("$salt", "0")
         (exact,) = connection.execute(statement).fetchall()
     assert exact[0] == 2 * 255**2  # both rows count
     assert abs(exact[1] / 255**2 - (1 + (4 / 10 - 1))) < 0.01  # 30 is clipped to 20
@@ -88,7 +89,7 @@ RECORDS = [(age, ill, n) for age in (0.0, 80.0) for ill in (0, 1) for n in range
 
 def contributions(plan, size):
     """What a person with each record adds to all sums, by the engine."""
-    statement = str(plan.engine_sql).replace("$salt", "0")
+    statement = inlined(plan).replace("$salt", "0")
     found = []
     with duckdb.connect() as connection:
         for age, ill, visits in RECORDS:

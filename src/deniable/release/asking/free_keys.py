@@ -94,6 +94,8 @@ def _plan_keys(
     refusal: InvalidQuery | InvalidParameter,
 ) -> Plan | None:
     """The plan of a free question. A price may be missing, but no option may be wrong."""
+    if not isinstance(question, str | Question):
+        return None
     given = {name for name, value in options.items() if value not in (None, False)}
     if "other" in given:
         return None  # what is in that group is not declared

@@ -256,8 +256,8 @@ def _steps(low: float, high: float) -> list[float]:
 def _thin(labels: list[str]) -> list[str]:
     """Labels of a scale, without those for which a phone has no room.
 
-    >>> _thin(["0", "1,000,000", "2,000,000", "3,000,000", "4,000,000"])
-    ['0', '', '2,000,000', '', '4,000,000']
+    >>> _thin(["0", "10,000,000", "20,000,000", "30,000,000", "40,000,000"])
+    ['0', '', '20,000,000', '', '40,000,000']
     """
     room = (_RIGHT - _LEFT) / (len(labels) - 1)
     every = math.ceil((max(map(len, labels)) + 1) * _LETTER / room)
