@@ -95,6 +95,7 @@ def test_total_expressions_are_accepted(text):
         "CAST(t AS INT)",
         "CAST(CASE WHEN x < 0 THEN 0 ELSE x END AS INT)",
         "CAST(CASE WHEN x > 3000000000 THEN 3000000000 WHEN x < 0 THEN 0 ELSE x END AS INT)",
+        "CAST(CASE WHEN x > 200 THEN 200 WHEN x < 0 THEN 0 ELSE x END AS TINYINT)",
         "n + 1",
         "-n",
         "-TRY_CAST(t AS BIGINT)",
