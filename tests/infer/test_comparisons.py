@@ -27,6 +27,7 @@ from tests.infer.simulated import (
 )
 
 LEVEL = Fraction(19, 20)
+HALF = {"fraction": 0.5}
 SHARES = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS s FROM visits GROUP BY ward"
 
 
@@ -190,6 +191,50 @@ def test_all_pairs_hold_together(shares):
     assert pairs[0].p_value == pytest.approx(3e-4)
     with pytest.raises(InvalidParameter, match="got 'holm'"):
         infer.all_pairs(shares, correction="holm")
+
+
+def test_p_values_of_counts_are_corrected_for_pairs_too():
+    text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    release = protect(["A"] * 340 + ["B"] * 300 + ["C"] * 60, [0] * 700).sql(text, epsilon=0.2)
+    pairs = infer.all_pairs(release)
+    for pair, key in zip(pairs, ("AB", "AC", "BC"), strict=True):
+        alone = infer.difference(release, *key)
+        assert pair.p_value == pytest.approx(min(1.0, 3 * alone.p_value))
+    assert pairs[1].p_value == pytest.approx(3e-4)
+
+
+def test_one_group_is_not_compared_with_itself(shares):
+    for act in (infer.difference, infer.ratio, infer.odds_ratio):
+        with pytest.raises(InvalidParameter, match="Two different groups are needed"):
+            act(shares, "A", "A")
+
+
+def test_the_target_is_named_and_the_declared_sample_counts():
+    people = {"id": list(range(4000)), "ward": ["A", "B"] * 2000, "sick": [1, 0, 0, 0] * 1000}
+
+    def ask(by="ward", **options):
+        session = dp.protect(
+            pa.table(people),
+            name="visits",
+            unit="id",
+            bounds={"sick": (0, 1)},
+            keys={"ward": ["A", "B"], "sick": [0, 1]},
+            epsilon=100,
+            **options,
+        )
+        return session.sql(SHARES.replace("ward", by), epsilon=20)
+
+    free, half = (infer.difference(ask(**o), "A", "B") for o in ({}, {"sample": HALF}))
+    assert "values are cut as declared, and one id counts with up to 1 row" in free.target
+    assert "simple random sample" in half.target
+    assert half.high - half.low < 0.8 * (free.high - free.low)
+    strata = {"by": "ward", "fraction": {"A": 0.5, "B": 0.1}}
+    assert "in strata of ward" in infer.ratio(ask(sample=strata), "A", "B").target
+    mixed = ask("sick", sample=strata)
+    for act in (infer.difference, infer.t_test, infer.proportions_test):
+        with pytest.raises(InvalidParameter, match="drawn in strata of ward"):
+            act(mixed, 0, 1)
+    assert infer.difference(mixed, 0, 1, sampling=False).sampling is None
 
 
 def test_a_trend_is_the_slope_over_the_scores(shares):

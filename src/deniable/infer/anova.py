@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.infer.comparisons import variance_notes
+from deniable.infer.groups.drawn_samples import target_of
 from deniable.infer.groups.group_means import GroupMeans, Key
 from deniable.infer.groups.local_shares import LocalShares
 from deniable.infer.groups.mean_intervals import population_ends
@@ -74,7 +75,8 @@ def anova_test(
         )
     statistic, p = anova_p(means)
     name = f"{means.what} is the same in all {len(means.groups)} groups"
-    return Significance(name, statistic, p, notes=variance_notes(means))
+    target = target_of(release, means.groups[0])
+    return Significance(name, statistic, p, target, variance_notes(means))
 
 
 def anova_p(means: GroupMeans, *, level: float | None = None) -> tuple[float, float]:

@@ -4,7 +4,8 @@ Groups have independent noise and, if each person is in one group, independent r
 interval of a weighted sum of their means follows from the intervals of each
 (`mean_intervals.combine_ends`). A ratio is a difference of logarithms, an odds ratio one of
 log odds: these are monotone, so an interval goes over to them by its ends. Amounts (counts and
-sums) describe these rows alone: their noise has an exact law, and no sampling error is stated.
+sums) describe these rows alone (`amount_contrasts`). Quantiles have intervals that cannot be
+added in squares (`quantile_contrasts`).
 """
 
 import itertools
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, confidence_level, rational
-from deniable.infer.groups.group_means import GroupMeans, Key, find_group
+from deniable.infer.amount_contrasts import ladder_p, ratio_of_amounts, sum_of_amounts
+from deniable.infer.groups.drawn_samples import DrawnMeans
+from deniable.infer.groups.group_means import GroupMeans, Key, find_group, find_pair
 from deniable.infer.groups.local_shares import LocalShares
 from deniable.infer.groups.mean_intervals import (
     EndsOf,
@@ -29,16 +32,19 @@ from deniable.infer.groups.mean_intervals import (
     sampling_ends,
 )
 from deniable.infer.groups.readings import GroupAmounts, read
-from deniable.infer.inferred import POPULATION, THESE_ROWS, Ends, Inferred
-from deniable.infer.sums import ratio_ends
-from deniable.query.margins.noise_quantiles import fixed_margin
+from deniable.infer.inferred import THESE_ROWS, Ends, Inferred
+from deniable.infer.quantile_contrasts import (
+    GroupQuantiles,
+    compare_quantiles,
+    quotient,
+    read_quantiles,
+    weighted_sum,
+)
 from deniable.release.session.release import Release
 
 Floats: TypeAlias = NDArray[np.float64]
 Scale: TypeAlias = Callable[[Floats], Floats]
-
-# Levels at which it is tried whether an interval excludes no difference.
-LADDER = tuple(Fraction(1, k) for k in (2, 5, 10, 20, 50, 100, 200, 1000, 10000))
+Found: TypeAlias = GroupMeans | GroupAmounts | LocalShares | GroupQuantiles
 
 
 def difference(
@@ -73,8 +79,10 @@ def difference(
     >>> round(dp.infer.difference(asked, "A", "B").value, 2)
     0.2
     """
-    read_as = read(release, value, rows)
-    return contrast(read_as, {first: 1, second: -1}, sampling=sampling, confidence=confidence)
+    found = _read(release, value, rows)
+    find_pair(found.groups, first, second)
+    weights = {first: 1, second: -1}
+    return contrast(found, weights, release, sampling=sampling, confidence=confidence)
 
 
 def ratio(
@@ -99,16 +107,21 @@ def ratio(
     (4, True)
     """
     level = confidence_level(confidence)
-    found = read(release, value, rows)
+    found = _read(release, value, rows)
+    places = find_pair(found.groups, first, second)
+    name = f"{found.what} of {_name(first)} over that of {_name(second)}"
     if isinstance(found, GroupAmounts):
-        return _ratio_of_amounts(found, first, second, level)
+        return ratio_of_amounts(found, *places, name, level)
     if found.low < 0:
         raise InvalidParameter(
             f"A ratio needs values that are not negative, but {found.what} may be as low as "
             f"{found.low:g}. Use difference()."
         )
-    name = f"{found.what} of {_name(first)} over that of {_name(second)}"
-    return _on_scale(found, first, second, name, _logarithm, sampling, level)
+    if isinstance(found, GroupQuantiles):
+        what = quotient(first, second, name)
+        return compare_quantiles(found, what, sampling=sampling, level=level)
+    drawn = DrawnMeans(found, release if sampling else None)
+    return _on_scale(drawn, places, name, _logarithm, sampling, level)
 
 
 def odds_ratio(
@@ -134,13 +147,15 @@ def odds_ratio(
     """
     level = confidence_level(confidence)
     found = read(release, value, rows)
+    places = find_pair(found.groups, first, second)
     if isinstance(found, GroupAmounts) or (found.low, found.high) != (0.0, 1.0):
         raise InvalidParameter(
             "Odds need a share between 0 and 1. Name a count and the count that it is a part "
             'of, such as value="sick", rows="n", or ask for AVG of zeros and ones.'
         )
     name = f"odds of {found.what} of {_name(first)} over those of {_name(second)}"
-    return _on_scale(found, first, second, name, _log_odds, sampling, level)
+    drawn = DrawnMeans(found, release if sampling else None)
+    return _on_scale(drawn, places, name, _log_odds, sampling, level)
 
 
 def all_pairs(
@@ -159,14 +174,17 @@ def all_pairs(
     """
     if correction not in ("bonferroni", "none"):
         raise InvalidParameter(f'correction is "bonferroni" or "none"; got {correction!r}.')
-    found = read(release, value, rows)
+    found, level = _read(release, value, rows), confidence_level(confidence)
     pairs = list(itertools.combinations(found.groups, 2))
-    times = len(pairs) if correction == "bonferroni" else 1
-    each = 1 - (1 - confidence_level(confidence)) / max(times, 1)
-    return tuple(
-        contrast(found, {first: 1, second: -1}, sampling=sampling, confidence=each, pairs=times)
-        for first, second in pairs
-    )
+    together = correction == "bonferroni"
+    if isinstance(found, GroupQuantiles):
+        groups = len(found.groups) if together else 2
+        sums = (weighted_sum({a: 1, b: -1}, _less(found, a, b)) for a, b in pairs)
+        told: Any = {"sampling": sampling, "level": level, "groups": groups}
+        return tuple(compare_quantiles(found, what, **told) for what in sums)
+    times = max(len(pairs), 1) if together else 1
+    told = {"sampling": sampling, "confidence": 1 - (1 - level) / times, "pairs": times}
+    return tuple(contrast(found, {a: 1, b: -1}, release, **told) for a, b in pairs)
 
 
 def trend(
@@ -183,7 +201,7 @@ def trend(
     `scores` says where each group lies; without it their keys, if these are numbers, or 0, 1,
     2, ... Every group has the same weight.
     """
-    found = read(release, value, rows)
+    found = _read(release, value, rows)
     given = _scores(found.groups) if scores is None else scores
     places = np.array([float(rational(score, "scores")) for score in given])
     if places.shape != (len(found.groups),) or np.ptp(places) == 0:
@@ -194,33 +212,40 @@ def trend(
     centred = places - places.mean()
     weights = dict(zip(found.groups, centred / (centred @ centred), strict=True))
     name = f"trend of {found.what}"
-    return contrast(found, weights, sampling=sampling, confidence=confidence, name=name)
+    told: Any = {"sampling": sampling, "confidence": confidence, "name": name}
+    return contrast(found, weights, release, **told)
 
 
 def contrast(
-    found: GroupMeans | GroupAmounts | LocalShares,
+    found: Found,
     weights: Mapping[Key, float],
+    release: Release | Mapping[Key, Any] | None = None,
     *,
     sampling: bool = True,
     confidence: Number = 0.95,
     pairs: int = 1,
     name: str | None = None,
 ) -> Inferred:
-    """The sum of weights * groups' numbers; its p-value is for a sum of 0, times `pairs`."""
+    """The sum of weights * groups' numbers; its p-value is for a sum of 0, times `pairs`.
+
+    The `release` says how its rows were drawn."""
     level = confidence_level(confidence)
-    name = name or f"{found.what} of {' less that of '.join(_name(key) for key in weights)}"
+    name = name or _less(found, *weights)
+    if isinstance(found, GroupQuantiles):
+        what = weighted_sum(weights, name)
+        return compare_quantiles(found, what, sampling=sampling, level=level)
     places = [find_group(found.groups, key) for key in weights]
     factors = [float(weight) for weight in weights.values()]
     if isinstance(found, GroupAmounts):
-        return _contrast_of_amounts(found, places, list(weights.values()), name, level)
-    parts = [found.at(place) for place in places]
-    values = np.concatenate([part.values for part in parts])
+        return sum_of_amounts(found, places, factors, name, level, pairs)
+    drawn = DrawnMeans(found, release if sampling else None)
 
     def ends(of: EndsOf, at: Fraction) -> Ends:
-        return contrast_ends(parts, factors, of, at)
+        return contrast_ends(drawn.parts(places, at), factors, of, at)
 
-    value = float(np.asarray(factors) @ values)
-    return _with_both_errors(name, value, ends, found, level, sampling, pairs=pairs)
+    value = float(np.asarray(factors) @ found.values[places])
+    target = drawn.target(places) if sampling else THESE_ROWS
+    return _with_both_errors(name, value, ends, found, level, target, pairs=pairs)
 
 
 def _with_both_errors(
@@ -229,12 +254,13 @@ def _with_both_errors(
     ends: Callable[[EndsOf, Fraction], Ends],
     found: GroupMeans | LocalShares,
     level: Fraction,
-    sampling: bool,
+    target: str,
     *,
     null: float = 0.0,
     pairs: int = 1,
 ) -> Inferred:
     """A number and its intervals by noise, by sampling and by both; the p-value of `null`."""
+    sampling = target != THESE_ROWS
     whole = population_ends if sampling else noise_ends
     return Inferred(
         name,
@@ -243,8 +269,8 @@ def _with_both_errors(
         ends(noise_ends, level),
         ends(sampling_ends, level) if sampling else None,
         float(level),
-        POPULATION if sampling else THESE_ROWS,
-        p_value=_ladder_p(lambda at: ends(whole, at), null, pairs),
+        target,
+        p_value=ladder_p(lambda at: ends(whole, at), null, pairs),
         notes=variance_notes(found) if sampling else (),
     )
 
@@ -272,72 +298,29 @@ def variance_notes(found: GroupMeans | LocalShares) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _ladder_p(ends: Callable[[Fraction], Ends], null: float, pairs: int = 1) -> float:
-    """The least level of the ladder at which the interval excludes `null`; 1 if none does."""
-    p = 1.0
-    for level in LADDER:
-        low, high = ends(1 - level)
-        if low <= null <= high:
-            break
-        p = min(1.0, float(level) * pairs)
-    return p
-
-
-def _contrast_of_amounts(
-    found: GroupAmounts, places: list[int], factors: list[float], name: str, level: Fraction
-) -> Inferred:
-    weights, noises = {}, {}
-    for place, factor in zip(places, factors, strict=True):
-        for feature, weight in found.weights.items():
-            weights[f"{place} {feature}"] = weight * Fraction(factor).limit_denominator(10**9)
-            noises[f"{place} {feature}"] = found.noises[feature]
-    value = float(np.asarray([float(f) for f in factors]) @ found.values[places])
-
-    def ends(at: Fraction) -> Ends:
-        half = fixed_margin(weights, noises, at)
-        return value - half, value + half
-
-    both, p = ends(level), _ladder_p(ends, 0.0)
-    return Inferred(name, value, both, both, None, float(level), THESE_ROWS, p)
-
-
-def _ratio_of_amounts(
-    found: GroupAmounts, first: Key, second: Key, level: Fraction
-) -> Inferred:
-    places = [find_group(found.groups, key) for key in (first, second)]
-    over, under = (found.values[place] for place in places)
-
-    def ends(at: Fraction) -> Ends:
-        return ratio_ends(found, places[:1], places[1:], at)
-
-    name = f"{found.what} of {_name(first)} over that of {_name(second)}"
-    value = over / under if under else math.nan
-    both, p = ends(level), _ladder_p(ends, 1.0)
-    return Inferred(name, value, both, both, None, float(level), THESE_ROWS, p)
-
-
 def _on_scale(
-    found: GroupMeans | LocalShares,
-    first: Key,
-    second: Key,
+    drawn: DrawnMeans,
+    places: Sequence[int],
     name: str,
     scale: Scale,
     sampling: bool,
     level: Fraction,
 ) -> Inferred:
     """A difference on a scale of logarithms, taken back from it."""
-    parts = [found.at(find_group(found.groups, key)) for key in (first, second)]
-    values = np.concatenate([part.values for part in parts])
+    found = drawn.found
+    values = found.values[list(places)]
 
     def ends(of: EndsOf, at: Fraction) -> Ends:
         shared = found.shared and of is not noise_ends
+        parts = drawn.parts(places, at)
         both = [of(part, 1 - (1 - at) / 2 if shared else at) for part in parts]
         low, high = (scale(np.concatenate([pair[i] for pair in both])) for i in (0, 1))
         return _combine_logarithms(scale(values), low, high, shared=shared)
 
     with np.errstate(all="ignore"):
         middle = float(np.exp(np.subtract(*scale(values))))
-    return _with_both_errors(name, middle, ends, found, level, sampling, null=1.0)
+    target = drawn.target(places) if sampling else THESE_ROWS
+    return _with_both_errors(name, middle, ends, found, level, target, null=1.0)
 
 
 def _combine_logarithms(values: Floats, low: Floats, high: Floats, *, shared: bool) -> Ends:
@@ -365,6 +348,17 @@ def _log_odds(x: Floats) -> Floats:
 def _scores(groups: tuple[Key, ...]) -> Sequence[Number]:
     numbers = all(type(key) in (int, float) for key in groups)
     return groups if numbers else range(len(groups))
+
+
+def _read(
+    release: Release | Mapping[Key, Any], value: str | int | None, rows: str | None
+) -> Found:
+    quantiles = read_quantiles(release, value, rows)
+    return read(release, value, rows) if quantiles is None else quantiles
+
+
+def _less(found: Found, *groups: Key) -> str:
+    return f"{found.what} of {' less that of '.join(map(_name, groups))}"
 
 
 def _name(key: Key) -> str:

@@ -11,13 +11,14 @@ from typing import Any
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
-from deniable.infer.comparisons import LADDER, contrast, variance_notes
-from deniable.infer.groups.group_means import GroupMeans, Key, find_group
+from deniable.infer.comparisons import contrast, variance_notes
+from deniable.infer.groups.drawn_samples import DrawnMeans
+from deniable.infer.groups.group_means import GroupMeans, Key, find_pair
 from deniable.infer.groups.local_shares import LocalShares
 from deniable.infer.groups.mean_intervals import contrast_ends, population_ends
 from deniable.infer.groups.readings import GroupAmounts, read
 from deniable.infer.inferred import Ends
-from deniable.infer.significance import Significance
+from deniable.infer.significance import LADDER, Significance, least_level
 from deniable.release.session.release import Release
 
 
@@ -44,10 +45,11 @@ def t_test(
     True
     """
     means = _means(read(release, value, rows))
-    found = contrast(means, {first: 1, second: -1})
+    find_pair(means.groups, first, second)
+    found = contrast(means, {first: 1, second: -1}, release)
     name = f"{means.what} is the same in {first} and {second}"
     p = 1.0 if found.p_value is None else found.p_value
-    return Significance(name, found.value, p, notes=found.notes)
+    return Significance(name, found.value, p, found.target, found.notes)
 
 
 def equivalence_test(
@@ -76,24 +78,25 @@ def equivalence_test(
     if limit <= 0:
         raise InvalidParameter(f"`within` must be positive. Found {within}.")
     means = _means(read(release, value, rows))
-    pair = [means.at(find_group(means.groups, key)) for key in (first, second)]
+    places = find_pair(means.groups, first, second)
+    drawn = DrawnMeans(means, release)
 
     def ends(confidence: Fraction) -> Ends:
+        pair = drawn.parts(places, confidence)
         return contrast_ends(pair, [1, -1], population_ends, confidence)
 
-    difference = float(pair[0].values[0] - pair[1].values[0])
+    difference = float(means.values[places[0]] - means.values[places[1]])
     name = f"{means.what} of {first} and {second} differ by {limit:g} or more"
-    return Significance(name, difference, _inside_p(ends, limit), notes=variance_notes(means))
+    target, notes = drawn.target(places), variance_notes(means)
+    return Significance(name, difference, _inside_p(ends, limit), target, notes)
 
 
 def _inside_p(ends: Callable[[Fraction], Ends], limit: float) -> float:
-    p = 1.0
-    for level in LADDER[1:]:
+    def inside(level: Fraction) -> bool:
         low, high = ends(1 - 2 * level)
-        if low <= -limit or high >= limit:
-            break
-        p = float(level)
-    return p
+        return -limit < low and high < limit
+
+    return least_level(inside, LADDER[1:])
 
 
 def _means(found: GroupMeans | GroupAmounts | LocalShares) -> GroupMeans | LocalShares:

@@ -23,7 +23,7 @@ from deniable.infer.groups.mean_intervals import noise_ends, population_ends, sa
 from deniable.infer.groups.readings import GroupAmounts, groups_of, mean_columns, read
 from deniable.infer.inferred import Inferred
 from deniable.infer.left_out_rows import UNKNOWN, check_limits, widen
-from deniable.infer.quantile_ends import infer_quantile, quantile_levels
+from deniable.infer.quantile_ends import asked_columns, infer_quantile, quantile_levels
 from deniable.infer.totals import infer_total, named
 from deniable.release.limits.measured_limits import MeasuredLimits
 from deniable.release.session.release import Release
@@ -115,8 +115,7 @@ def _columns(release: Release, known: bool) -> list[str]:
     found = [*mean_columns(release), *quantile_levels(release.plan)]
     if known and (not found or release.for_population):
         found = list(release.answer.margins)
-    asked = [name for name in found if not any(name.startswith(f"{own}: ") for own in found)]
-    return asked if release.for_population else found
+    return asked_columns(found) if release.for_population else found
 
 
 def _refuse_limits(limits: MeasuredLimits | None, column: str) -> None:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational, whole
 from deniable.exact.samplers import uniform_below
-from deniable.infer.groups.group_means import GroupMeans, Key, find_group
+from deniable.infer.groups.drawn_samples import target_of
+from deniable.infer.groups.group_means import GroupMeans, Key, find_group, find_pair
 from deniable.infer.groups.local_shares import LocalShares, need_answer, one_group, read_local
 from deniable.infer.groups.mean_intervals import population_ends
 from deniable.infer.groups.readings import GroupAmounts, read, refuse_several_rows
@@ -74,9 +75,9 @@ def proportion_test(
         means = _shares(release, read(release, value, rows))
         one = means.at(_place(means, group))
         statistic, p = released_rows_p(one, expected, alternative)
-        return Significance(hypothesis, statistic, p)
-    count, p = _counted_p(release, float(expected), rows, value, group, alternative, randomized)
-    return Significance(hypothesis, count, p)
+        return Significance(hypothesis, statistic, p, target_of(release, one.groups[0]))
+    told = _counted_p(release, float(expected), rows, value, group, alternative, randomized)
+    return Significance(hypothesis, *told)
 
 
 def proportions_test(
@@ -98,10 +99,10 @@ def proportions_test(
     True
     """
     means = _shares(release, read(release, value, rows))
-    pair = [means.at(find_group(means.groups, key)) for key in (first, second)]
+    pair = [means.at(place) for place in find_pair(means.groups, first, second)]
     statistic, p = two_shares_p(pair[0], pair[1])
     name = f"{means.what} is the same in {first} and {second}"
-    return Significance(name, statistic, p)
+    return Significance(name, statistic, p, target_of(release, first))
 
 
 def binomial_p(
@@ -143,8 +144,9 @@ def _counted_p(
     group: Key | None,
     alternative: str,
     randomized: bool,
-) -> tuple[float, float]:
-    """A released count of one group, of a known number of rows, and its exact p-value."""
+) -> tuple[float, float, str]:
+    """A released count of one group, of a known number of rows; its exact p-value, and what it
+    is about."""
     found = read(release, value, None)
     if not isinstance(found, GroupAmounts) or not found.count or rows is None:
         raise InvalidParameter(
@@ -155,10 +157,11 @@ def _counted_p(
     shift = 0.0
     if randomized:
         shift = (int(uniform_below(_GRAIN, 1)[0]) + 0.5) / _GRAIN - 0.5
-    count = float(found.values[_place(found, group)])
+    place = _place(found, group)
+    count = float(found.values[place])
     noises = _plain_noises(found)
     p = binomial_p(count + shift, rows, share, noises, alternative, spread=randomized)
-    return count, p
+    return count, p, target_of(release, found.groups[place])
 
 
 def reports_p(asked: LocalShares, share: Fraction, alternative: str) -> tuple[float, float]:

@@ -14,9 +14,9 @@ from fractions import Fraction
 
 from deniable.errors import InvalidParameter
 from deniable.infer.groups.drawn_samples import Drawn
-from deniable.infer.groups.readings import rows_per_unit
+from deniable.infer.groups.readings import refuse_chosen_groups, rows_per_unit
 from deniable.infer.groups.unit_squares import linear_outputs
-from deniable.infer.inferred import Inferred
+from deniable.infer.inferred import Ends, Inferred
 from deniable.infer.totals import named
 from deniable.query.margins.margins import noise_of_features
 from deniable.query.margins.noise_quantiles import fixed_margin
@@ -40,40 +40,81 @@ def quantile_levels(plan: Plan) -> dict[str, tuple[Fraction, Output]]:
     return found
 
 
+def asked_columns(names: list[str]) -> list[str]:
+    """The columns without those that FOR POPULATION added: their names have another's before.
+
+    >>> asked_columns(["m", "m: 0.449", "n"])
+    ['m', 'n']
+    """
+    return [name for name in names if not any(name.startswith(f"{own}: ") for own in names)]
+
+
+def noise_of_quantile(release: Release, column: str, place: int) -> tuple[float, Ends]:
+    """A group's quantile, and the interval of its noise at the confidence of the plan."""
+    output = quantile_levels(release.plan)[column][1]
+    if column not in release.answer.ends:
+        raise InvalidParameter(
+            f"{column} was released without an interval in its own unit. Ask without "
+            "brackets=False."
+        )
+    limits = float(output.low or 0), float(output.high or 0)
+    value = _value(release, column, place, limits[0])
+    low, high = (_cell(release, column, place, side, limits) for side in (0, 1))
+    return value, (min(low, value), max(high, value))
+
+
 def infer_quantile(
     release: Release, column: str, place: int, group: object, drawn: Drawn, level: Fraction
 ) -> Inferred:
     """The population's quantile of one group."""
-    if rows_per_unit(release.plan) > 1:
+    plan = release.plan
+    refuse_chosen_groups(plan)
+    if rows_per_unit(plan) > 1:
         raise InvalidParameter(
             f"{column}: one unit may have several rows here, and they may be alike. Quantiles "
             "of the population need one row a unit (max_rows_per_unit_per_group=1)."
         )
-    output = quantile_levels(release.plan)[column][1]
-    error = (1 - level) - (1 - release.plan.confidence)
-    if column not in release.answer.ends or error <= 0:
+    output = quantile_levels(plan)[column][1]
+    value, noise = noise_of_quantile(release, column, place)
+    error = (1 - level) - (1 - plan.confidence)
+    if error <= 0:
         raise InvalidParameter(
-            f"{column}: intervals of its noise take {float(1 - release.plan.confidence):g} of "
-            "the error, and nothing is left for sampling. Put FOR POPULATION at the end of the "
+            f"{column}: intervals of its noise take {float(1 - plan.confidence):g} of the "
+            "error, and nothing is left for sampling. Put FOR POPULATION at the end of the "
             f"question, or ask with confidence={float(1 - (1 - level) / 2):g}."
         )
     rows = _fewest_rows(release, output, place, error * _UNKNOWN)
-    far = _levels_far_enough(release.plan, column, rows, float(error * (1 - _UNKNOWN)) / 2)
-    limits = float(output.low or 0), float(output.high or 0)
-    value = _value(release, column, place, limits[0])
-    noise, ends, drawn_ends = [], [], []
+    tail = float(error * (1 - _UNKNOWN)) / 2
+    far = _levels_far_enough(plan, column, rows, tail)
+    bounds = float(output.low or 0), float(output.high or 0)
+    ends, drawn_ends = [], []
     for side, name in enumerate(far):
-        noise.append(_cell(release, column, place, side, limits))
-        ends.append(_cell(release, name, place, side, limits) if name else limits[side])
-        drawn_ends.append(_value(release, name, place, limits[side]) if name else limits[side])
+        ends.append(_cell(release, name, place, side, bounds) if name else bounds[side])
+        drawn_ends.append(_value(release, name, place, bounds[side]) if name else bounds[side])
+    title = f"{output.about}{named(group)}"
     return Inferred(
-        f"{output.about}{named(group)}",
+        title,
         value,
-        (min(ends[0], noise[0], value), max(ends[1], noise[1], value)),
-        (noise[0], noise[1]),
+        (min(ends[0], noise[0]), max(ends[1], noise[1])),
+        noise,
         (min(drawn_ends[0], value), max(drawn_ends[1], value)),
         float(level),
         drawn.target,
+        notes=() if all(far) else _note_bounds(plan, column, title, rows, tail),
+    )
+
+
+def _note_bounds(plan: Plan, column: str, name: str, rows: int, tail: float) -> tuple[str, ...]:
+    """What is said if an end is a bound although a quantile could be far enough away."""
+    wanted = quantile_levels(plan)[column][0]
+    there = _below(rows, wanted, Fraction(0)), _above(rows, wanted, Fraction(1))
+    sides = zip(_levels_far_enough(plan, column, rows, tail), there, strict=True)
+    if not any(found is None and chance <= tail for found, chance in sides):
+        return ()
+    return (
+        f"{name}: no released quantile is far enough from it, for {rows:,} rows. So its "
+        "interval ends at a bound of the column. FOR POPULATION asks for quantiles around it; "
+        "a smaller expected_rows in the policy takes them further away.",
     )
 
 
@@ -93,18 +134,19 @@ def _levels_far_enough(
     return below, above
 
 
-def _below(rows: float, level: Fraction, other: Fraction) -> float:
+def _below(rows: int, level: Fraction, other: Fraction) -> float:
     """P(at most rows * other of the rows lie below the quantile)."""
-    from scipy.stats import binom
+    from scipy.special import bdtr
 
-    return float(binom.cdf(math.floor(rows * other), rows, float(level)))
+    return float(bdtr(math.floor(rows * other), rows, float(level)))
 
 
-def _above(rows: float, level: Fraction, other: Fraction) -> float:
+def _above(rows: int, level: Fraction, other: Fraction) -> float:
     """P(at least rows * other of the rows lie below the quantile), one rank given away."""
-    from scipy.stats import binom
+    from scipy.special import bdtrc
 
-    return float(binom.sf(math.ceil(rows * other) - 2, rows, float(level)))
+    rank = math.ceil(rows * other) - 2
+    return float(bdtrc(rank, rows, float(level))) if rank >= 0 else 1.0
 
 
 def _fewest_rows(release: Release, output: Output, place: int, chance: Fraction) -> int:

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.infer.groups.group_means import Key, find_group
+from deniable.infer.groups.drawn_samples import target_of
+from deniable.infer.groups.group_means import Key, find_pair
 from deniable.infer.groups.readings import GroupAmounts
 from deniable.infer.significance import Significance
 from deniable.infer.table_tests import draw_counts, read_table, share_points
@@ -55,14 +56,15 @@ def rank_test(
     counts, table, _ = read_table(release, value)
     groups = tuple(dict.fromkeys(key[0] for key in counts.groups))
     if first is not None and second is not None:
-        table = table[[find_group(groups, name) for name in (first, second)]]
+        table = table[list(find_pair(groups, first, second))]
     if len(table) != 2:
         raise InvalidParameter(
             f"A rank test compares two groups. The first key has {len(groups)} values: name "
             "two of them."
         )
     statistic, p = ranks_p(table, counts)
-    return Significance("both groups have the same distribution", statistic, p)
+    target = target_of(release, counts.groups[0])
+    return Significance("both groups have the same distribution", statistic, p, target)
 
 
 def ranks_p(

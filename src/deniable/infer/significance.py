@@ -1,8 +1,13 @@
 """The result of a test: its p-value, and the hypothesis that it speaks about."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from deniable.infer.inferred import POPULATION
+
+# Levels at which it is tried whether an interval rejects.
+LADDER = tuple(Fraction(1, k) for k in (2, 5, 10, 20, 50, 100, 200, 1000, 10000))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +31,19 @@ class Significance:
     def __str__(self) -> str:
         line = f"If {self.hypothesis}: p = {self.p_value:.2g} (statistic {self.statistic:,.4g})"
         return "\n".join([line, *self.notes])
+
+
+def least_level(
+    rejects: Callable[[Fraction], bool], ladder: Sequence[Fraction] = LADDER
+) -> float:
+    """The least level of the ladder up to which an interval rejects; 1 if it never does.
+
+    >>> least_level(lambda level: level >= Fraction(3, 100))
+    0.05
+    """
+    least = 1.0
+    for level in ladder:
+        if not rejects(level):
+            break
+        least = float(level)
+    return least

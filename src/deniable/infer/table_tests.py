@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
+from deniable.infer.groups.drawn_samples import target_of
 from deniable.infer.groups.group_means import GroupMeans, Key, NoisePart
 from deniable.infer.groups.local_shares import LocalShares, one_group, read_local
 from deniable.infer.groups.mean_intervals import population_ends
@@ -52,7 +53,8 @@ def independence_test(
     """
     counts, table, names = read_table(release, value)
     statistic, p = independence_p(table, counts)
-    return Significance(f"{names[0]} and {names[1]} are independent", statistic, p)
+    name = f"{names[0]} and {names[1]} are independent"
+    return Significance(name, statistic, p, target_of(release, counts.groups[0]))
 
 
 def fit_test(
@@ -85,7 +87,8 @@ def fit_test(
     if channel is not None:
         expected = np.array(channel, dtype=np.float64) @ expected
     statistic, p = fit_p(counts, expected)
-    return Significance(f"{counts.what} has the given shares", statistic, p)
+    name = f"{counts.what} has the given shares"
+    return Significance(name, statistic, p, target_of(release, counts.groups[0]))
 
 
 def read_counts(release: Release, value: str | None) -> GroupAmounts:

@@ -219,3 +219,17 @@ def find_group(groups: tuple[Key, ...], group: Key) -> int:
         f"The release has no group {group!r}. Its groups are {known}"
         f"{', ...' if len(groups) > 8 else ''}. Write a tuple if there are several keys."
     )
+
+
+def find_pair(groups: tuple[Key, ...], first: Key, second: Key) -> tuple[int, int]:
+    """The places of two different groups.
+
+    >>> find_pair(("A", "B"), "B", "A")
+    (1, 0)
+    """
+    places = find_group(groups, first), find_group(groups, second)
+    if places[0] == places[1]:
+        raise InvalidParameter(
+            f"Two different groups are needed. Both are {first!r}, which has one noise."
+        )
+    return places

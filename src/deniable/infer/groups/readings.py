@@ -74,7 +74,7 @@ def read(
         raise InvalidParameter(f"This needs a Release; got {type(release).__name__}.")
     if isinstance(value, int):
         raise InvalidParameter(f"`value` names a column of the release. Found {value}.")
-    _refuse_chosen_groups(release.plan)
+    refuse_chosen_groups(release.plan)
     column = value if value is not None else _only_value(release, rows)
     shape = form_of(release, column)
     if isinstance(shape, RatioForm):
@@ -106,7 +106,8 @@ def refuse_several_rows(plan: Plan) -> None:
         )
 
 
-def _refuse_chosen_groups(plan: Plan) -> None:
+def refuse_chosen_groups(plan: Plan) -> None:
+    """Refuses groups that were chosen by their noisy numbers."""
     if chooses_rows(plan.having, plan.order, plan.limit):
         raise InvalidParameter(
             "HAVING or LIMIT chose the groups of this release by their noisy numbers, so what "

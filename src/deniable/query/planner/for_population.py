@@ -42,7 +42,6 @@ from deniable.query.plan.plan import Plan
 NOTE = "Asked FOR POPULATION: `population()` states the errors of noise and sampling."
 
 _LONGEST = 100_000  # characters of the question
-_TAIL = 0.0125  # of one end of a quantile's interval, by sampling
 _ROUND = 1000  # how finely the levels of quantiles are written
 _ZERO_TO_ONE = (Fraction(0), Fraction(1))
 _SUM_WEIGHT = 2  # sums are asked twice as accurately as sums of squares
@@ -85,13 +84,16 @@ def measure_for_population(
         )
     table = _table_of(question, policy)
     _check_strata(question, table)
-    widened = _Widened(question, table)
+    # Half of a quantile's error is for its noise. Groups are compared in pairs, and each of a
+    # pair has half of the error.
+    error = 1 - Fraction(str(options.get("confidence", "0.95")))
+    error = error / 2 if question.keys or question.by_all else error
+    widened = _Widened(question, table, float(error / 4))
     found = widened.question()
     weights = {**widened.weights, **(options.get("weights") or {})}
     options = {**options, "weights": weights} if weights else options
     if widened.quantiles:
-        level = Fraction(str(options.get("confidence", "0.95")))
-        options = {**options, "confidence": 1 - (1 - level) / 2}
+        options = {**options, "confidence": 1 - error / 2}
     return found, options
 
 
@@ -129,8 +131,9 @@ def _check_strata(question: Question, table: Table) -> None:
 class _Widened:
     """A question while outputs are added to it."""
 
-    def __init__(self, asked: Question, table: Table) -> None:
+    def __init__(self, asked: Question, table: Table, tail: float) -> None:
         self.asked, self.table = asked, table
+        self.tail = tail  # of one end of a quantile's interval, by sampling
         self.by_unit = table.unit is not None and table.max_rows_per_unit_per_group > 1
         self.outputs: list[Named] = []
         self.inner: dict[Aggregate, str] = {}
@@ -262,7 +265,8 @@ class _Widened:
             rows //= len(declared) if isinstance(declared, tuple) else 1
         # A group with half as many rows as the others should do as well.
         spread = math.sqrt(2 * level * (1 - level) / max(rows, 1))
-        away = Fraction(math.ceil(-NormalDist().inv_cdf(_TAIL) * spread * _ROUND) + 1, _ROUND)
+        far = -NormalDist().inv_cdf(self.tail) * spread
+        away = Fraction(math.ceil(far * _ROUND) + 1, _ROUND)
         yield from (end for end in (level - away, level + away) if 0 < end < 1)
 
     def _beside(self, name: str, expression: Expression) -> str:

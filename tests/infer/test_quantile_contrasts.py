@@ -1,0 +1,198 @@
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable import infer
+from deniable.errors import InvalidParameter
+from deniable.infer.groups.mean_intervals import combine_ends
+from deniable.infer.quantile_ends import quantile_levels
+from tests.infer.simulated import few_errors, laplace
+
+ASK = "SELECT ward, MEDIAN(x) AS m FROM v GROUP BY ward FOR POPULATION"
+
+
+def protect(values, wards=("A", "B"), **options):
+    rows = len(values)
+    table = pa.table({"id": range(rows), "ward": [*wards] * (rows // len(wards)), "x": values})
+    return dp.protect(
+        table,
+        name="v",
+        unit="id",
+        bounds={"x": (0, 1000)},
+        step={"x": 1},
+        keys={"ward": list(wards)},
+        epsilon=100_000,
+        **{"expected_rows": rows} | options,
+    )
+
+
+def drawn(release, groups, rng):
+    """The release of other rows: of the same plan, drawn by its mechanism."""
+    plan, table = release.plan, release.answer.table
+    mechanism = plan.choices[0].mechanism
+    found = [mechanism.release(values) for values in groups]
+    columns = {"m: rows": [len(v) + int(laplace(rng, _rate(plan), 1)[0]) for v in groups]}
+    for name, (level, _) in quantile_levels(plan).items():
+        place = mechanism.quantiles.index(level)
+        columns[name] = [one.values[place] for one in found]
+        for side, end in enumerate(release.answer.ends[name]):
+            columns[end] = [one.ends[place][side] for one in found]
+    for name, numbers in columns.items():
+        table = table.set_column(table.column_names.index(name), name, pa.array(numbers))
+    return replace(release, answer=replace(release.answer, table=table))
+
+
+def _rate(plan):
+    return float(plan.blocks[0].mechanism.epsilon)
+
+
+def smooth(scale):
+    """Values of which the median is ln 2 times the scale."""
+    return lambda rng, rows: np.minimum(rng.exponential(scale, rows), 1000)
+
+
+def gap(share):
+    """Values 0 and 1000, a share of them 0."""
+    return lambda rng, rows: np.where(rng.random(rows) < share, 0, 1000)
+
+
+LOG2 = np.log(2)
+DESIGNS = {
+    "equal": ((400, 400), 1, smooth(200), smooth(200), 0),
+    "apart": ((400, 400), 5, smooth(300), smooth(200), 100 * LOG2),
+    "few of one": ((50, 2000), 5, smooth(200), smooth(200), 0),
+    "much noise": ((5000, 5000), 0.1, smooth(200), smooth(200), 0),
+    "gap": ((400, 400), 5, gap(0.51), gap(0.49), -1000),
+    "ties": ((2000, 2000), 0.5, gap(0.98), gap(0.97), 0),
+}
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("design", DESIGNS)
+def test_differences_of_medians_are_covered(design, size, figure):
+    releases = size(small=60, full=10_000, what="simulated pairs of medians")
+    rows, epsilon, first, second, difference = DESIGNS[design]
+    rng = np.random.default_rng(rows[0])
+    asked = protect(np.ones(2000), expected_rows=min(rows) * 2).sql(ASK, epsilon=epsilon)
+    wrong, plain = [], []
+    for _ in range(releases):
+        groups = [first(rng, rows[0]), second(rng, rows[1])]
+        found = infer.difference(drawn(asked, groups, rng), "A", "B")
+        wrong.append(not found.low - 0.5 <= difference <= found.high + 0.5)  # on a grid of 1
+        plain.append(not found.sampling[0] - 0.5 <= difference <= found.sampling[1] + 0.5)
+    assert few_errors(figure, wrong, plain)
+
+
+def test_squares_of_distances_would_be_too_short():
+    """Why the ends are added as they are: of values with a gap, squares miss far too often."""
+    rng = np.random.default_rng(3)
+    asked = protect(np.ones(2000), expected_rows=800).sql(ASK, epsilon=5)
+    missed = []
+    for _ in range(150):
+        groups = [gap(0.51)(rng, 400), gap(0.49)(rng, 400)]
+        both = list(drawn(asked, groups, rng).population())
+        ends = [np.array([getattr(one, end) for one in both]) for end in ("low", "high")]
+        low, high = combine_ends([1, -1], np.array([one.value for one in both]), *ends)
+        missed.append(not low <= -1000 <= high)
+    assert np.mean(missed) > 0.1
+
+
+@pytest.fixture(scope="module")
+def release():
+    """Medians 400 and 300, with little noise."""
+    values = np.stack([np.linspace(0, 800, 4000), np.linspace(0, 600, 4000)], axis=1).ravel()
+    return protect(values).sql(ASK, epsilon=50)
+
+
+def test_each_group_has_half_of_the_error(release):
+    found = infer.difference(release, "A", "B")
+    first, second = release.population(confidence=0.975)
+    assert found.interval == (first.low - second.high, first.high - second.low)
+    assert found.noise == (first.noise[0] - second.noise[1], first.noise[1] - second.noise[0])
+    assert found.value == first.value - second.value
+    assert found.low < 100 < found.high < 200
+    assert found.what == "MEDIAN(x) of A less that of B"
+    assert "independent draws" in found.target
+    assert found.confidence == 0.95
+    assert found.p_value == 0.05  # less is not told: the noise has a fixed part of the error
+    assert infer.difference(release, "A", "B", value="m") == found
+    assert infer.trend(release).value == -found.value
+
+
+def test_ratios_of_quantiles(release):
+    first, second = release.population(confidence=0.975)
+    found = infer.ratio(release, "A", "B")
+    assert found.value == first.value / second.value
+    assert found.interval == (first.low / second.high, first.high / second.low)
+    assert found.low > 1
+    assert found.p_value == 0.05
+    empty = protect([0.0, 500.0] * 400).sql(ASK, epsilon=50)
+    over_nothing = infer.ratio(empty, "B", "A")
+    assert over_nothing.high == over_nothing.value == np.inf
+    assert infer.ratio(empty, "A", "B").value == 0
+
+
+def test_the_noise_alone(release):
+    found = infer.difference(release, "A", "B", sampling=False)
+    first, second = release.population(confidence=0.975)
+    assert found.interval == found.noise
+    assert found.noise == (first.noise[0] - second.noise[1], first.noise[1] - second.noise[0])
+    assert found.sampling is None
+    assert "these rows" in found.target
+    text = "SELECT ward, MEDIAN(x) AS m FROM v GROUP BY ward"
+    plain = protect(np.arange(2000) % 1000).sql(text, epsilon=10)
+    with pytest.raises(InvalidParameter, match=r"Ask confidence=0\.975, or take .*=0\.9 here"):
+        infer.difference(plain, "A", "B", sampling=False)
+    assert infer.difference(plain, "A", "B", sampling=False, confidence=0.9).value <= 2
+
+
+def test_all_pairs_of_medians_hold_together(release):
+    values, wards = np.arange(6000) % 1000, tuple("ABC")
+    session = protect(values, wards)
+    asked = session.sql(ASK, epsilon=50)
+    pairs = infer.all_pairs(asked)
+    alone = infer.all_pairs(asked, correction="none")
+    assert [pair.confidence for pair in pairs] == pytest.approx([1 - 0.1 / 3] * 3)
+    for pair, single, key in zip(pairs, alone, ("AB", "AC", "BC"), strict=True):
+        assert single == infer.difference(asked, *key)
+        assert pair.low <= single.low
+        assert single.high <= pair.high
+    four = protect(values, tuple("ABCD"))
+    with pytest.raises(InvalidParameter, match=r"FOR POPULATION with confidence=0\.975, or"):
+        infer.all_pairs(four.sql(ASK, epsilon=5))
+    assert len(infer.all_pairs(four.sql(ASK, epsilon=5, confidence=0.975))) == 6
+
+
+def test_groups_that_were_chosen_are_refused(release):
+    session = protect(np.arange(2000) % 1000)
+    text = "SELECT ward, COUNT(x) AS n, MEDIAN(x) AS m FROM v GROUP BY ward"
+    for end in ("HAVING m > 1", "ORDER BY m LIMIT 2"):
+        chosen = session.sql(f"{text} {end}", epsilon=5, confidence=0.99)
+        with pytest.raises(InvalidParameter, match="chose the groups"):
+            infer.difference(chosen, "A", "B", value="m")
+        with pytest.raises(InvalidParameter, match="chose the groups"):
+            chosen.population()
+    with pytest.raises(InvalidParameter, match="Two different groups"):
+        infer.difference(release, "A", "A")
+
+
+def test_a_mean_is_meant_before_a_quantile():
+    session = protect(np.arange(2000) % 1000)
+    text = "SELECT ward, COUNT(x) AS n, AVG(x) AS a, MEDIAN(x) AS m FROM v GROUP BY ward"
+    both = session.sql(text, epsilon=50, confidence=Fraction(99, 100))
+    assert infer.difference(both, "A", "B").what.startswith("AVG(x)")
+    assert infer.difference(both, "A", "B", value="m").what.startswith("MEDIAN(x)")
+    with pytest.raises(InvalidParameter, match="neither a count, a sum, a mean nor a share"):
+        infer.odds_ratio(both, "A", "B", value="m")
+
+
+def test_an_end_at_a_bound_is_explained():
+    session = protect(np.arange(2000) % 1000, expected_rows=20_000)
+    found = infer.difference(session.sql(ASK, epsilon=50), "A", "B")
+    assert found.interval == (-1000, 1000)
+    assert len(found.notes) == 2
+    assert "a smaller expected_rows" in found.notes[0]
