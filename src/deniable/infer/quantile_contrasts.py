@@ -176,6 +176,18 @@ def compare_quantiles(
     )
 
 
+def confidence_to_ask(groups: int, level: Fraction, *, sampling: bool) -> Fraction:
+    """The confidence to ask a question with, so that numbers of this many groups have room.
+
+    With `sampling` it is asked FOR POPULATION, which gives a quarter of the error to the noise
+    of each group.
+
+    >>> float(confidence_to_ask(4, Fraction(19, 20), sampling=True))
+    0.975
+    """
+    return 1 - (2 if sampling else 1) * (1 - level) / groups
+
+
 def _has_room(found: GroupQuantiles, error: Fraction, *, sampling: bool) -> bool:
     """Whether the error of one group is enough for its noise, and for sampling besides."""
     return error > found.noise_error if sampling else error >= found.noise_error
@@ -185,9 +197,8 @@ def _no_room(
     found: GroupQuantiles, parts: int, level: Fraction, *, sampling: bool
 ) -> InvalidParameter:
     noise, error = found.noise_error, 1 - level
-    asked = f"confidence={_short(1 - error / parts)}"
-    if sampling:  # FOR POPULATION gives a quarter of the error to the noise of each group
-        asked = f"FOR POPULATION with confidence={_short(1 - 2 * error / parts)}"
+    wanted = confidence_to_ask(parts, level, sampling=sampling)
+    asked = f"{'FOR POPULATION with ' if sampling else ''}confidence={_short(wanted)}"
     left = 1 - parts * noise * (2 if sampling else 1)
     here = f", or take confidence={_short(left)} here" if left > 0 else ""
     taken = f"{_short(noise)}, so nothing is left for sampling" if sampling else _short(noise)

@@ -14,18 +14,23 @@ epsilon = 100
 [tables.visits]
 source = "visits.csv"
 unit = "id"
+expected_rows = 3000
 
 [tables.visits.columns]
 ward = { keys = ["A", "B", "C"] }
 sick = { bounds = [0, 1], step = 1 }
+stay = { bounds = [0, 60], step = 1 }
 """
 ASK = "SELECT ward, AVG(sick) AS share FROM visits GROUP BY ward"
 
 
 @pytest.fixture
 def policy(tmp_path):
-    rows = "".join(f"{i},{'ABC'[i % 3]},{int(i % 3 == 0 or i % 4 == 0)}\n" for i in range(3000))
-    (tmp_path / "visits.csv").write_text("id,ward,sick\n" + rows)
+    rows = "".join(
+        f"{i},{'ABC'[i % 3]},{int(i % 3 == 0 or i % 4 == 0)},{i % 7 + 20 * (i % 3 == 0)}\n"
+        for i in range(3000)
+    )
+    (tmp_path / "visits.csv").write_text("id,ward,sick,stay\n" + rows)
     path = tmp_path / "deniable.toml"
     path.write_text(POLICY)
     return path
@@ -57,6 +62,17 @@ def test_all_pairs_and_ratios(policy):
     counts = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
     text = told(policy, counts, "A", "B", "--epsilon", "20", "--noise-only")
     assert "Target: these rows" in text
+
+
+@pytest.mark.parametrize("words", [("A", "B"), (), ("A", "B", "--noise-only")])
+def test_medians_are_asked_with_room_for_their_comparison(policy, words):
+    """The noise of each group takes a part of the error, which the command leaves."""
+    text = "SELECT ward, MEDIAN(stay) AS m FROM visits GROUP BY ward"
+    found = json.loads(told(policy, text, *words, "--epsilon", "20", "--json"))
+    assert len(found) == (1 if words else 3)
+    assert found[0]["what"] == "MEDIAN(stay) of A less that of B"
+    assert 15 < found[0]["interval"][0] <= 20 <= found[0]["interval"][1] < 25
+    assert found[0]["p_value"] == 0.05
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """`deniable compare`: the difference of two groups, or of all pairs, with both errors."""
 
 import itertools
+import math
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +11,7 @@ import typer
 from deniable.app.cli import session_options
 from deniable.app.cli.argument_values import parse_decimal
 from deniable.errors import InvalidParameter
+from deniable.exact.rationals import confidence_level
 
 if TYPE_CHECKING:
     from deniable.infer.inferred import Inferred
@@ -66,10 +69,12 @@ def compare(
     options = _options(epsilon, delta, confidence)
     text = session_options.read_question(question, file, options)
     text = text if noise_only else _for_population(text)
+    level = confidence_level(parse_decimal(confidence, "confidence"))
     with session_options.open_session(policy, "asking", analyst, server, server_key) as session:
-        pair = _find_pair(session.plan(text, **options), first, second)
+        plan = session.plan(text, **options)
+        pair = _find_pair(plan, first, second)
+        options |= _leave_room(plan, len(pair), level, sampling=not noise_only)
         release = session.sql(text, **options)
-    level = parse_decimal(confidence, "confidence")
     told = {"value": value, "rows": rows, "sampling": not noise_only, "confidence": level}
     found = _compare(release, pair, how, told)
     _print(found, release, as_json=as_json)
@@ -128,6 +133,20 @@ def _find_pair(plan: "Plan", first: str | None, second: str | None) -> tuple[Any
             raise InvalidParameter(f"There is no group {name!r}. The groups are {shown}.")
         found.append(groups[name] if len(values) > 1 else groups[name][0])
     return tuple(found)
+
+
+def _leave_room(
+    plan: "Plan", groups: int, level: Fraction, *, sampling: bool
+) -> dict[str, Any]:
+    """The confidence to ask quantiles with: their noise must leave a part of the error."""
+    from deniable.infer.quantile_contrasts import confidence_to_ask
+    from deniable.infer.quantile_ends import quantile_levels
+
+    sizes = [len(key.values) for key in plan.keys if key.values is not None]
+    groups = groups or math.prod(sizes)
+    if groups < 2 or not quantile_levels(plan):
+        return {}
+    return {"confidence": confidence_to_ask(groups, level, sampling=sampling)}
 
 
 def _compare(
