@@ -126,6 +126,48 @@ def test_more_units_are_needed_with_noise():
         protect().experiment("shop", arm="arm", outcome="bought", epsilon=1, looks=0)
 
 
+def spending(epsilon=2):
+    """4,000 units who spend 0 to 200: 20 more in b, with a deviation of 25."""
+    rng = np.random.default_rng(2)
+    spent = np.clip(rng.normal([60, 80], 25, (2000, 2)).ravel(), 0, 200)
+    rows = {"id": list(range(4000)), "arm": ["a", "b"] * 2000, "spent": spent}
+    return dp.protect(
+        pa.table(rows),
+        name="shop",
+        unit="id",
+        bounds={"spent": (0, 200)},
+        step={"spent": 1},
+        keys={"arm": ["a", "b"]},
+        epsilon=epsilon,
+    )
+
+
+def test_how_much_means_vary_is_measured():
+    trial = spending().experiment("shop", arm="arm", outcome="spent", epsilon=1)
+    (effect,) = trial.run().effects
+    assert effect.what == "AVG(spent) of b less that of a"
+    assert effect.low < 20 < effect.high
+    assert effect.high - effect.low < 6  # by the public range alone: 17
+    assert not effect.notes
+
+
+def test_the_power_for_means():
+    trial = spending(100).experiment("shop", arm="arm", outcome="spent", epsilon=0.2)
+    planned = trial.power(baseline=60, effect=3, units=2000, deviation=25)
+    assert planned.plain == pytest.approx(0.967, abs=0.002)
+    assert planned.private < planned.plain
+    needed = trial.units_needed(baseline=60, effect=3, deviation=25)
+    assert 1080 < needed.plain < 1100 < needed.private
+    many = spending(100).experiment("shop", arm="arm", outcome="spent", epsilon=12, looks=60)
+    with many.reserve() as looks:
+        found = [looks.next().effects[0].value for _ in range(60)]
+    noise = trial._errors(60, 20, 25)[1] / 2000**2
+    assert np.std(found) == pytest.approx(noise**0.5, rel=0.35)
+    for deviation in (None, 0, 101):
+        with pytest.raises(InvalidParameter, match="`deviation`: how much outcomes"):
+            trial.power(baseline=60, effect=3, units=2000, deviation=deviation)
+
+
 def test_a_unit_in_two_arms_is_left_out_by_its_own_rows():
     """Units 0 to 999 are in a, 1000 to 1999 in b, 2000 to 2999 in both, 3000 without an arm."""
     people = [*range(3000), *range(2000, 3000), 3000]

@@ -18,14 +18,14 @@ from deniable.errors import InvalidParameter, UsedUp
 from deniable.exact.rationals import Number, confidence_level, positive
 from deniable.infer.comparisons import contrast
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
-from deniable.infer.groups.readings import read
+from deniable.infer.groups.readings import noise_of_mean, read
 from deniable.infer.inferred import Inferred
-from deniable.mechanisms import Laplace
+from deniable.policy import Table
 from deniable.privacy import PureLoss
-from deniable.query.margins.noise_quantiles import moments
 from deniable.release.session.release import Release
 
 _MOST_UNITS = 10**12
+_SHARE = (Fraction(0), Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,11 @@ class Experiment:
     @property
     def question(self) -> str:
         """The question of each look. Of each unit its mean outcome counts, once; a unit with
-        rows in two arms is left out, by its own rows."""
+        rows in two arms is left out, by its own rows. Of outcomes that are no shares, how much
+        they vary is measured too."""
         arm, outcome, table = map(_quote, (self.arm, self.outcome, self.table))
-        source, unit = table, self._unit
+        source, unit = table, self._declared.unit
+        deviation = "" if self._limits == _SHARE else f", STDDEV({outcome}) AS deviation"
         if unit is not None:
             source = (
                 f"(SELECT {_quote(unit)}, MIN({arm}) AS {arm}, AVG({outcome}) AS {outcome} "
@@ -83,36 +85,57 @@ class Experiment:
                 f"HAVING MIN({arm}) = MAX({arm}))"
             )
         return (
-            f"SELECT {arm}, COUNT({outcome}) AS n, AVG({outcome}) AS mean FROM {source} "
-            f"GROUP BY {arm}"
+            f"SELECT {arm}, COUNT({outcome}) AS n, AVG({outcome}) AS mean{deviation} "
+            f"FROM {source} GROUP BY {arm}"
         )
 
     @property
-    def _unit(self) -> str | None:
-        """The column that identifies a unit; None if each row is one."""
-        tables = {name.lower(): table for name, table in self.session.policy.tables.items()}
-        table = tables.get(self.table.lower())
-        return None if table is None else table.unit
+    def _declared(self) -> Table:
+        """The table, as the policy declares it."""
+        tables: dict[str, Table] = {
+            name.lower(): table for name, table in self.session.policy.tables.items()
+        }
+        return tables.get(self.table.lower(), Table(self.table))
+
+    @property
+    def _limits(self) -> tuple[Fraction, Fraction] | None:
+        """The bounds of the outcome; None if a plan will say what is missing."""
+        columns = {name.lower(): column for name, column in self._declared.columns.items()}
+        column = columns.get(self.outcome.lower())
+        if column is not None and column.kind == "boolean":
+            return _SHARE
+        return None if column is None else column.bounds
 
     @property
     def each_epsilon(self) -> Fraction:
         """The epsilon of one look."""
         return self.epsilon / self.looks
 
-    def power(self, *, baseline: float, effect: float, units: int) -> Power:
+    def power(
+        self, *, baseline: float, effect: float, units: int, deviation: float | None = None
+    ) -> Power:
         """The chance that one look at `units` units in each arm finds a change of a share from
-        `baseline` to `baseline + effect`."""
-        plain, noise = self._errors(baseline, effect, units)
-        return Power(self._chance(effect, plain + noise), self._chance(effect, plain))
+        `baseline` to `baseline + effect`. Of a mean, `deviation` says how much the outcomes of
+        single units vary: a public guess."""
+        plain, noise = self._errors(baseline, effect, deviation)
+        return self._power(effect, plain / units, noise / units**2)
 
-    def units_needed(self, *, baseline: float, effect: float, power: float = 0.8) -> Power:
+    def units_needed(
+        self,
+        *,
+        baseline: float,
+        effect: float,
+        power: float = 0.8,
+        deviation: float | None = None,
+    ) -> Power:
         """How many units in each arm one look needs to find the change with this chance."""
+        plain, noise = self._errors(baseline, effect, deviation)
 
         def least(private: bool) -> int:
             low, high = 1, _MOST_UNITS
             while low < high:
                 middle = (low + high) // 2
-                found = self.power(baseline=baseline, effect=effect, units=middle)
+                found = self._power(effect, plain / middle, noise / middle**2)
                 enough = (found.private if private else found.plain) >= power
                 low, high = (low, middle) if enough else (middle + 1, high)
             return low
@@ -158,18 +181,32 @@ class Experiment:
         effects = (contrast(found, {key: 1, control: -1}, confidence=each) for key in arms)
         return Report(release, arms, tuple(effects))
 
-    def _errors(self, baseline: float, effect: float, units: int) -> tuple[float, float]:
-        """The variance of a difference of shares: from sampling, and from noise."""
-        shares = (baseline, baseline + effect)
-        if not all(0 <= share <= 1 for share in shares) or effect == 0:
+    def _errors(
+        self, baseline: float, effect: float, deviation: float | None
+    ) -> tuple[float, float]:
+        """The variance of a difference with one unit in each arm: from sampling, and from
+        noise."""
+        low, high = map(float, self._limits or (0, 1))
+        ends = (baseline, baseline + effect)
+        if not all(low <= end <= high for end in ends) or effect == 0:
             raise InvalidParameter(
-                "`baseline` and `baseline + effect` must be shares between 0 and 1, and the "
-                f"effect not 0. Found {baseline} and {effect}."
+                f"`baseline` and `baseline + effect` must be shares or means between {low:g} "
+                f"and {high:g}, and the effect not 0. Found {baseline} and {effect}."
             )
-        spread = moments(Laplace(epsilon=self.each_epsilon).noise())[0]
-        plain = math.fsum(p * (1 - p) / units for p in shares)
-        noise = math.fsum(((1 - p) ** 2 + p**2) * spread / units**2 for p in shares)
-        return plain, noise
+        if (low, high) != (0, 1) and (
+            deviation is None or not 0 < deviation <= (high - low) / 2
+        ):
+            raise InvalidParameter(
+                f"The power for a mean of {self.outcome} needs `deviation`: how much outcomes "
+                f"of single units vary. It is above 0 and at most {(high - low) / 2:g}. Found "
+                f"{deviation}."
+            )
+        plan = self.session.plan(self.question, epsilon=self.each_epsilon)
+        spreads = [p * (1 - p) if deviation is None else deviation**2 for p in ends]
+        return math.fsum(spreads), math.fsum(noise_of_mean(plan, "mean", p) for p in ends)
+
+    def _power(self, effect: float, plain: float, noise: float) -> Power:
+        return Power(self._chance(effect, plain + noise), self._chance(effect, plain))
 
     def _chance(self, effect: float, variance: float) -> float:
         allowed = float(1 - self.confidence) / (self.looks * (self.arms - 1))

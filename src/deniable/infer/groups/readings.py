@@ -226,6 +226,16 @@ def _noise_parts(plan: Plan, above: LinearForm, below: LinearForm) -> tuple[Nois
     return tuple(NoisePart(noises[n], over.get(n, none), under.get(n, none)) for n in names)
 
 
+def noise_of_mean(plan: Plan, column: str, mean: float) -> float:
+    """The variance of the noise in a mean near `mean`, if it is over one row."""
+    outputs = zip(column_names(plan), plan.outputs, strict=True)
+    shape = form(next(output.node for names, output in outputs if names[0] == column))
+    assert isinstance(shape, RatioForm)
+    parts = _noise_parts(plan, shape.above, shape.below)
+    weights = (float(part.above) - mean * float(part.below) for part in parts)
+    return math.fsum(w**2 * moments(p.noise)[0] for w, p in zip(weights, parts, strict=True))
+
+
 def rows_per_unit(plan: Plan) -> int:
     """The most rows of one unit in one group."""
     most = plan.max_rows_per_unit_per_group
