@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.infer.comparisons import variance_notes
-from deniable.infer.groups.drawn_samples import target_of
+from deniable.infer.drawn_means import target_of
 from deniable.infer.groups.group_means import GroupMeans, Key
 from deniable.infer.groups.local_shares import LocalShares
 from deniable.infer.groups.mean_intervals import population_ends

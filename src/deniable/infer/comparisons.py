@@ -4,7 +4,7 @@ Groups have independent noise and, if each person is in one group, independent r
 interval of a weighted sum of their means follows from the intervals of each
 (`mean_intervals.combine_ends`). A ratio is a difference of logarithms, an odds ratio one of
 log odds: these are monotone, so an interval goes over to them by its ends. Amounts (counts and
-sums) describe these rows alone (`amount_contrasts`). Quantiles have intervals that cannot be
+sums) describe these rows alone (`sums`). Quantiles have intervals that cannot be
 added in squares (`quantile_contrasts`).
 """
 
@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, confidence_level, rational
-from deniable.infer.amount_contrasts import ladder_p, ratio_of_amounts, sum_of_amounts
-from deniable.infer.groups.drawn_samples import DrawnMeans
+from deniable.infer.drawn_means import DrawnMeans
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group, find_pair
 from deniable.infer.groups.local_shares import LocalShares
 from deniable.infer.groups.mean_intervals import (
@@ -40,6 +39,8 @@ from deniable.infer.quantile_contrasts import (
     read_quantiles,
     weighted_sum,
 )
+from deniable.infer.significance import ladder_p
+from deniable.infer.sums import ratio_of_amounts, sum_of_amounts
 from deniable.release.session.release import Release
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -193,13 +193,11 @@ class Experiment:
                 f"`baseline` and `baseline + effect` must be shares or means between {low:g} "
                 f"and {high:g}, and the effect not 0. Found {baseline} and {effect}."
             )
-        if (low, high) != (0, 1) and (
-            deviation is None or not 0 < deviation <= (high - low) / 2
-        ):
+        share, most = (low, high) == (0, 1), (high - low) / 2
+        if not share and (deviation is None or not 0 < deviation <= most):
             raise InvalidParameter(
                 f"The power for a mean of {self.outcome} needs `deviation`: how much outcomes "
-                f"of single units vary. It is above 0 and at most {(high - low) / 2:g}. Found "
-                f"{deviation}."
+                f"of single units vary. It is above 0 and at most {most:g}. Found {deviation}."
             )
         plan = self.session.plan(self.question, epsilon=self.each_epsilon)
         spreads = [p * (1 - p) if deviation is None else deviation**2 for p in ends]

@@ -12,7 +12,7 @@ from typing import Any
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.infer.comparisons import contrast, variance_notes
-from deniable.infer.groups.drawn_samples import DrawnMeans
+from deniable.infer.drawn_means import DrawnMeans
 from deniable.infer.groups.group_means import GroupMeans, Key, find_pair
 from deniable.infer.groups.local_shares import LocalShares
 from deniable.infer.groups.mean_intervals import contrast_ends, population_ends

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational, whole
 from deniable.exact.samplers import uniform_below
-from deniable.infer.groups.drawn_samples import target_of
+from deniable.infer.drawn_means import target_of
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group, find_pair
 from deniable.infer.groups.local_shares import LocalShares, need_answer, one_group, read_local
 from deniable.infer.groups.mean_intervals import population_ends

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.infer.groups.drawn_samples import target_of
+from deniable.infer.drawn_means import target_of
 from deniable.infer.groups.group_means import Key, find_pair
 from deniable.infer.groups.readings import GroupAmounts
 from deniable.infer.significance import Significance

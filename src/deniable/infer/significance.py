@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from deniable.infer.inferred import POPULATION
+from deniable.infer.inferred import POPULATION, Ends
 
 # Levels at which it is tried whether an interval rejects.
 LADDER = tuple(Fraction(1, k) for k in (2, 5, 10, 20, 50, 100, 200, 1000, 10000))
@@ -47,3 +47,14 @@ def least_level(
             break
         least = float(level)
     return least
+
+
+def ladder_p(ends: Callable[[Fraction], Ends], null: float, pairs: int = 1) -> float:
+    """The least level of the ladder at which the interval excludes `null`, times the number of
+    pairs; 1 if none does."""
+
+    def excludes(level: Fraction) -> bool:
+        low, high = ends(1 - level)
+        return not low <= null <= high
+
+    return min(1.0, least_level(excludes) * pairs)

@@ -18,6 +18,7 @@ from deniable.exact.rationals import Number, confidence_level
 from deniable.infer.groups.group_means import Key, find_group
 from deniable.infer.groups.readings import GroupAmounts, mean_columns, read
 from deniable.infer.inferred import THESE_ROWS, Ends, Inferred
+from deniable.infer.significance import ladder_p
 from deniable.mechanisms.noise.additive import Noise
 from deniable.query.margins import ratios
 from deniable.query.margins.linear_forms import LinearForm, RatioForm
@@ -108,6 +109,44 @@ def read_amounts(release: Release, value: str | None) -> GroupAmounts:
     found = read(release, only, None)
     assert isinstance(found, GroupAmounts)
     return found
+
+
+def sum_of_amounts(
+    found: GroupAmounts,
+    places: list[int],
+    factors: list[float],
+    name: str,
+    level: Fraction,
+    pairs: int = 1,
+) -> Inferred:
+    """The sum of factors * amounts; its p-value is for a sum of 0, times `pairs`."""
+    weights, noises = {}, {}
+    for place, factor in zip(places, factors, strict=True):
+        for feature, weight in found.weights.items():
+            weights[f"{place} {feature}"] = weight * Fraction(factor).limit_denominator(10**9)
+            noises[f"{place} {feature}"] = found.noises[feature]
+    value = float(np.asarray([float(f) for f in factors]) @ found.values[places])
+
+    def ends(at: Fraction) -> Ends:
+        half = fixed_margin(weights, noises, at)
+        return value - half, value + half
+
+    both, p = ends(level), ladder_p(ends, 0.0, pairs)
+    return Inferred(name, value, both, both, None, float(level), THESE_ROWS, p)
+
+
+def ratio_of_amounts(
+    found: GroupAmounts, first: int, second: int, name: str, level: Fraction
+) -> Inferred:
+    """The amount at the first place over that at the second."""
+    over, under = (found.values[place] for place in (first, second))
+
+    def ends(at: Fraction) -> Ends:
+        return ratio_ends(found, [first], [second], at)
+
+    value = over / under if under else math.nan
+    both, p = ends(level), ladder_p(ends, 1.0)
+    return Inferred(name, value, both, both, None, float(level), THESE_ROWS, p)
 
 
 def ratio_ends(

@@ -4,7 +4,7 @@ A fraction comes from the caller, or from what the policy declares (`[tables.x.s
 Without both, rows or units count as independent draws from a population of unknown size.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -12,9 +12,7 @@ from typing import Any, TypeAlias
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
-from deniable.infer.groups.local_shares import LocalShares
 from deniable.infer.groups.unit_squares import rows_of_unit
-from deniable.infer.inferred import POPULATION
 from deniable.policy.sample import Sample
 from deniable.query.plan.plan import KeyColumn, Plan
 from deniable.release.session.release import Release
@@ -70,31 +68,6 @@ def sampled_part(
     fewest = float(part.row_limits((1 - level) * _UNKNOWN)[0][0])
     clustered = release.sample is not None and release.sample.clustered
     return replace(part, sampled=drawn.sampled(fewest, whole_units=clustered))
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnMeans:
-    """Means or shares, and the release that says how their rows were drawn; None if nothing
-    says it, as for a survey."""
-
-    found: GroupMeans | LocalShares
-    release: object = None
-
-    def parts(self, places: Sequence[int], level: Fraction) -> list[GroupMeans | LocalShares]:
-        """The groups at these places, each with the share of its population in the sample."""
-        found, release = self.found, self.release
-        if isinstance(release, Release) and isinstance(found, GroupMeans):
-            return [sampled_part(release, found, place, None, level) for place in places]
-        return [found.at(place) for place in places]
-
-    def target(self, places: Sequence[int]) -> str:
-        """What is inferred about."""
-        return target_of(self.release, self.found.groups[places[0]])
-
-
-def target_of(release: object, group: Key) -> str:
-    """What is inferred about. Refuses a sample in strata whose groups are no strata."""
-    return draw_of(release, group, None).target if isinstance(release, Release) else POPULATION
 
 
 def _stratum(plan: Plan, sample: Sample, group: Key) -> Any:
