@@ -133,6 +133,7 @@ def test_ratios_of_quantiles(release):
     empty = protect([0.0, 500.0] * 400).sql(ASK, epsilon=50)
     over_nothing = infer.ratio(empty, "B", "A")
     assert over_nothing.high == over_nothing.value == np.inf
+    assert "inf ± inf from noise, ± inf from sampling" in str(over_nothing)
     assert infer.ratio(empty, "A", "B").value == 0
 
 

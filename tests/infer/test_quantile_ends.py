@@ -80,7 +80,18 @@ def test_what_a_quantile_needs_is_said():
     wide = data.sql("SELECT MEDIAN(x) AS m, COUNT(x) AS n FROM v", epsilon=1, confidence=0.975)
     (found,) = wide.population()
     assert found.interval == (0.0, 1000.0)  # no level beside it was asked for
+    bare = data.sql("SELECT MEDIAN(x) AS m, COUNT(x) AS n FROM v", epsilon=1, brackets=False)
+    with pytest.raises(InvalidParameter, match="Ask without brackets=False"):
+        bare.population(confidence=0.9)
     several = protect(np.arange(1000.0), expected_rows=1000, max_rows_per_unit_per_group=2)
     with pytest.raises(dp.InvalidQuery, match="needs one row a unit"):
         several.sql(TEXT, epsilon=1)
-    assert str(data.remaining).startswith("epsilon 97")
+    assert str(data.remaining).startswith("epsilon 96")
+
+
+def test_values_may_be_an_expression_of_several_arguments():
+    data = protect(np.arange(1000.0), expected_rows=1000)
+    text = "SELECT MEDIAN(GREATEST(x, 3)) AS m, QUANTILE_CONT(LEAST(x, 900), 0.9) AS q FROM v"
+    middle, upper = data.sql(f"{text} FOR POPULATION", epsilon=50).population()
+    assert middle.low < 500 < middle.high < 600
+    assert 800 < upper.low < upper.high <= 901

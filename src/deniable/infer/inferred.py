@@ -1,5 +1,6 @@
 """What is inferred from a release: a value, and its error from noise and from sampling."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -89,6 +90,8 @@ def describe_p(p: float) -> str:
 
 
 def _half(value: float, ends: Ends) -> str:
+    if not all(map(math.isfinite, (value, *ends))):
+        return "inf"
     half = max(value - ends[0], ends[1] - value)
     return f"{half:,.0f}" if half >= 10 else f"{half:#.2g}"
 

@@ -49,10 +49,21 @@ def asked_columns(names: list[str]) -> list[str]:
     return [name for name in names if not any(name.startswith(f"{own}: ") for own in names)]
 
 
+def values_of(about: str) -> str:
+    """What a quantile is one of.
+
+    >>> values_of("MEDIAN(GREATEST(x, 3))"), values_of("QUANTILE_CONT(GREATEST(x, 3), 0.9)")
+    ('GREATEST(x, 3)', 'GREATEST(x, 3)')
+    """
+    name, _, inside = about.removesuffix(")").partition("(")
+    return inside if name in ("MEDIAN", "MIN", "MAX") else inside.rpartition(",")[0]
+
+
 def noise_of_quantile(release: Release, column: str, place: int) -> tuple[float, Ends]:
     """A group's quantile, and the interval of its noise at the confidence of the plan."""
     output = quantile_levels(release.plan)[column][1]
-    if column not in release.answer.ends:
+    ends = release.answer.ends.get(column, ())
+    if all(release.answer.table[end][place].as_py() is None for end in ends):
         raise InvalidParameter(
             f"{column} was released without an interval in its own unit. Ask without "
             "brackets=False."
@@ -152,8 +163,7 @@ def _above(rows: int, level: Fraction, other: Fraction) -> float:
 def _fewest_rows(release: Release, output: Output, place: int, chance: Fraction) -> int:
     """A number that the group's rows reach, except with this chance."""
     plan = release.plan
-    inner = output.about[output.about.index("(") + 1 :].rpartition(",")[0]
-    inner = inner or output.about.removeprefix("MEDIAN(").removesuffix(")")
+    inner = values_of(output.about)
     found = linear_outputs(plan).get(f"COUNT({inner})") or linear_outputs(plan).get("COUNT(*)")
     if found is None:
         raise InvalidParameter(
