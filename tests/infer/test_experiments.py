@@ -168,6 +168,17 @@ def test_the_power_for_means():
             trial.power(baseline=60, effect=3, units=2000, deviation=deviation)
 
 
+def test_the_power_knows_how_many_arms_are_declared():
+    told = {"baseline": 0.3, "effect": 0.12, "units": 400}
+    two, three = (
+        protect(arms=arms).experiment("shop", arm="arm", outcome="bought", epsilon=0.5)
+        for arms in ("ab", "abc")
+    )
+    assert three.power(**told).private < two.power(**told).private
+    found = three.run().effects
+    assert [effect.confidence for effect in found] == [0.975, 0.975]
+
+
 def test_a_unit_in_two_arms_is_left_out_by_its_own_rows():
     """Units 0 to 999 are in a, 1000 to 1999 in b, 2000 to 2999 in both, 3000 without an arm."""
     people = [*range(3000), *range(2000, 3000), 3000]

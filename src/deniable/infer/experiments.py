@@ -20,7 +20,7 @@ from deniable.infer.comparisons import contrast
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
 from deniable.infer.groups.readings import noise_of_mean, read
 from deniable.infer.inferred import Inferred
-from deniable.policy import Table
+from deniable.policy import Column, Table
 from deniable.privacy import PureLoss
 from deniable.release.session.release import Release
 
@@ -100,11 +100,21 @@ class Experiment:
     @property
     def _limits(self) -> tuple[Fraction, Fraction] | None:
         """The bounds of the outcome; None if a plan will say what is missing."""
-        columns = {name.lower(): column for name, column in self._declared.columns.items()}
-        column = columns.get(self.outcome.lower())
+        column = self._column(self.outcome)
         if column is not None and column.kind == "boolean":
             return _SHARE
         return None if column is None else column.bounds
+
+    def _column(self, name: str) -> Column | None:
+        columns = {own.lower(): column for own, column in self._declared.columns.items()}
+        return columns.get(name.lower())
+
+    @property
+    def _compared(self) -> int:
+        """How many arms are compared with the control: those that are declared."""
+        column = self._column(self.arm)
+        keys = None if column is None else column.keys
+        return (len(keys) if isinstance(keys, tuple) else self.arms) - 1
 
     @property
     def each_epsilon(self) -> Fraction:
@@ -207,7 +217,7 @@ class Experiment:
         return Power(self._chance(effect, plain + noise), self._chance(effect, plain))
 
     def _chance(self, effect: float, variance: float) -> float:
-        allowed = float(1 - self.confidence) / (self.looks * (self.arms - 1))
+        allowed = float(1 - self.confidence) / (self.looks * max(self._compared, 1))
         needed = NormalDist().inv_cdf(1 - allowed / 2)
         if variance == 0:
             return 1.0
