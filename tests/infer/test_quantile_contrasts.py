@@ -74,7 +74,7 @@ DESIGNS = {
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_differences_of_medians_are_covered(design, size, figure):
-    releases = size(small=60, full=10_000, what="simulated pairs of medians")
+    releases = size(small=60, full=2_000, what="simulated pairs of medians")
     rows, epsilon, first, second, difference = DESIGNS[design]
     rng = np.random.default_rng(rows[0])
     asked = protect(np.ones(2000), expected_rows=min(rows) * 2).sql(ASK, epsilon=epsilon)
