@@ -135,6 +135,10 @@ def test_ratios_of_quantiles(release):
     assert over_nothing.high == over_nothing.value == np.inf
     assert "inf ± inf from noise, ± inf from sampling" in str(over_nothing)
     assert infer.ratio(empty, "A", "B").value == 0
+    nothing = infer.ratio(protect([0.0, 0.0] * 400).sql(ASK, epsilon=50), "A", "B")
+    assert np.isnan(nothing.value)
+    assert nothing.interval == (0, np.inf)
+    assert nothing.p_value == 1
 
 
 def test_the_noise_alone(release):

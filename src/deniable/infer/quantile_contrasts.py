@@ -122,16 +122,15 @@ def quotient(first: Key, second: Key, name: str) -> Combination:
     (1.5, inf)
     """
 
-    def divide(above: float, below: float) -> float:
+    def least(pairs: Sequence[Ends]) -> float:
+        above, below = pairs[0][0], pairs[1][1]
+        return above / below if below else (math.inf if above else 0.0)
+
+    def most(pairs: Sequence[Ends]) -> float:
+        above, below = pairs[0][1], pairs[1][0]
         return above / below if below else math.inf
 
-    return Combination(
-        (first, second),
-        name,
-        lambda pairs: divide(pairs[0][0], pairs[1][1]),
-        lambda pairs: divide(pairs[0][1], pairs[1][0]),
-        null=1.0,
-    )
+    return Combination((first, second), name, least, most, null=1.0)
 
 
 def compare_quantiles(
@@ -163,9 +162,10 @@ def compare_quantiles(
     if not _has_room(found, (1 - level) / parts, sampling=sampling):
         raise _no_room(found, parts, level, sampling=sampling)
     inferred = infer(level)
+    value, other = both([(one.value, one.value) for one in inferred])
     return Inferred(
         what.name,
-        what.least([(one.value, one.value) for one in inferred]),
+        value if value == other else math.nan,  # 0 over 0
         both([one.interval for one in inferred]),
         both([one.noise for one in inferred]),
         both([one.sampling or one.noise for one in inferred]) if sampling else None,
