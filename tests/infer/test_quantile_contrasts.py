@@ -101,11 +101,14 @@ def test_squares_of_distances_would_be_too_short():
     assert np.mean(missed) > 0.1
 
 
+# A: median 400, B: median 300.
+VALUES = np.stack([np.linspace(0, 800, 4000), np.linspace(0, 600, 4000)], axis=1).ravel()
+
+
 @pytest.fixture(scope="module")
 def release():
-    """Medians 400 and 300, with little noise."""
-    values = np.stack([np.linspace(0, 800, 4000), np.linspace(0, 600, 4000)], axis=1).ravel()
-    return protect(values).sql(ASK, epsilon=50)
+    """With little noise."""
+    return protect(VALUES).sql(ASK, epsilon=50)
 
 
 def test_each_group_has_half_of_the_error(release):
@@ -121,6 +124,14 @@ def test_each_group_has_half_of_the_error(release):
     assert found.p_value == 0.05  # less is not told: the noise has a fixed part of the error
     assert infer.difference(release, "A", "B", value="m") == found
     assert infer.trend(release).value == -found.value
+
+
+def test_half_of_the_error_needs_quantiles_that_are_further_away():
+    """With 39 % of the expected rows those that were released are far enough for one group by
+    itself, and not for two."""
+    few = protect(VALUES, expected_rows=20_500).sql(ASK, epsilon=50)
+    assert all(0 < one.low < one.high < 1000 for one in few.population())
+    assert infer.difference(few, "A", "B").interval == (-1000, 1000)
 
 
 def test_ratios_of_quantiles(release):
