@@ -14,7 +14,7 @@ def test_beyond_the_limit_nobody_waits():
         async with Turns(0).of("ann"):
             pass
 
-    with pytest.raises(dp.TooManyQuestions, match="are being planned: 0"):
+    with pytest.raises(dp.TooManyQuestions, match="wait for their turn: 0"):
         asyncio.run(take())
 
 
