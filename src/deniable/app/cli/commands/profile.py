@@ -70,6 +70,8 @@ def limits(
     policy: session_options.PolicyFile = session_options.POLICY,
     confidence: session_options.Confidence = "0.95",
     analyst: session_options.Analyst = None,
+    server: session_options.Server = None,
+    server_key: session_options.ServerKey = None,
     as_json: session_options.Json = False,
     page: Page = None,
 ) -> None:
@@ -78,7 +80,9 @@ def limits(
     Two noisy histograms, up to the caps, are charged once. The same command again is free.
     """
     session_options.check_writable(page)
-    with session_options.open_session(policy, "measuring", analyst) as session:
+    with session_options.open_session(
+        policy, "measuring", analyst, server, server_key
+    ) as session:
         result = session.limits(
             table,
             by=by or None,
