@@ -2,12 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deniable.app.cli import session_options
 from deniable.app.cli.argument_values import parse_decimal
+
+if TYPE_CHECKING:
+    from deniable.release.limits.limits import LimitsReport
+    from deniable.release.profile.profile import Profile
 
 TableName = Annotated[
     str | None, typer.Argument(help="The table; not needed if the policy has only one.")
@@ -44,9 +48,7 @@ def profile(
             confidence=parse_decimal(confidence, "confidence"),
         )
     print(result)
-    if page is not None:
-        result.save(str(page))
-        print(f"The page is in {page}.")
+    _save(result, page)
 
 
 def limits(
@@ -93,7 +95,12 @@ def limits(
             confidence=parse_decimal(confidence, "confidence"),
         )
     print(json.dumps(result.to_dict()) if as_json else result)
+    _save(result, page, quiet=as_json)
+
+
+def _save(result: "Profile | LimitsReport", page: Path | None, *, quiet: bool = False) -> None:
+    """Writes the page, if one is asked for."""
     if page is not None:
         result.save(str(page))
-        if not as_json:
+        if not quiet:
             print(f"The page is in {page}.")
