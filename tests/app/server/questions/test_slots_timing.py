@@ -84,10 +84,10 @@ def slow_down(monkeypatch):
                 raise EngineFailed("00000000")
             return run(self, written)
 
-        def draw_slowly(plan, *given):
+        def draw_slowly(plan, *given, **how):
             if kind_of(plan) == "noise":
                 time.sleep(course.extra)
-            return draw(plan, *given)
+            return draw(plan, *given, **how)
 
         monkeypatch.setattr(TimedEngine, "run", run_or_fail)
         monkeypatch.setattr(engine_run, "draw_answer", draw_slowly)
