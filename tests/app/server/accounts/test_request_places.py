@@ -96,9 +96,7 @@ def test_accounts_with_many_long_requests_leave_threads_to_others(tmp_path, monk
         ]
         for thread in threads:
             thread.start()
-        while len(admitted) < len(threads) and arrived.total() < 40:  # all work or wait
-            pass
-        free = client.portal.call(free_threads)
+        free = settle(client, lambda: (len(admitted), arrived.total()), len(threads))
         ask("bob") if free else None
         over.set()
         for thread in threads:
@@ -153,10 +151,7 @@ def test_accounts_with_long_pages_leave_threads_to_others(tmp_path, monkeypatch,
         ]
         for thread in threads:
             thread.start()
-        while len(admitted) < len(threads) and arrived["pages"] < 40:
-            pass
-        # Then all go as far as they can.
-        free = [client.portal.call(free_threads) for _ in range(300)][-1]
+        free = settle(client, lambda: (len(admitted), arrived.total()), len(threads))
         short = bob.get("budget").status_code if free else None
         over.set()
         for thread in threads:
@@ -164,6 +159,19 @@ def test_accounts_with_long_pages_leave_threads_to_others(tmp_path, monkeypatch,
     assert short == 200
     assert status == [200] * len(threads)
     assert arrived["pages"] >= len(threads)
+
+
+def settle(client, progress, requests):
+    """Waits until all requests are admitted and go as far as they can, or until nothing moves
+    any more; the threads that are free then."""
+    seen, unchanged = progress(), 0
+    while seen[0] < requests and seen[1] < 40 and unchanged < 5000:
+        free = client.portal.call(free_threads)
+        now = progress()
+        seen, unchanged = now, unchanged + 1 if now == seen else 0
+    for _ in range(300):
+        free = client.portal.call(free_threads)
+    return free
 
 
 async def free_threads():
