@@ -132,7 +132,7 @@ def test_a_ledger_is_named_by_its_database_and_schema(ledger, place):
 
 
 def test_a_second_statement_on_a_lost_connection_is_told_in_our_words(ledger, place):
-    """Its first failure may have been caught by whoever asked."""
+    """Its first failure may have been caught by the caller."""
 
     def read_twice():
         with ledger._journal.view() as view:

@@ -47,7 +47,7 @@ def test_a_plan_that_takes_too_long_is_refused_and_its_child_is_replaced():
 
 
 def test_an_answer_about_made_up_rows_ends_in_time(children):
-    """Whoever tries an endless question does not keep others from trying theirs."""
+    """An endless question does not keep others from trying theirs."""
     policy = policy_of()
 
     def ask():

@@ -12,7 +12,7 @@ PUBLIC = ("/console-files/{name}",)  # the same for everybody, and named by thei
 
 
 class SharedCache:
-    """Keeps what it may, for whoever asks next (RFC 9111)."""
+    """Keeps what it may, for the next person who asks (RFC 9111)."""
 
     def __init__(self):
         self.kept = {}
