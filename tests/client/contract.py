@@ -27,6 +27,10 @@ REFUSED = {
     "an empty list": lambda s: s.release_all([]),
     "a list that costs too much": lambda s: s.release_all([s.plan(COUNT, epsilon=999)]),
     "a profile of nothing": lambda s: s.profile("nothing", epsilon=1),
+    "limits of nothing": lambda s: s.limits("nothing", epsilon=1),
+    "limits of rows": lambda s: s.limits("staff", epsilon=1),
+    "limits by nothing": lambda s: s.limits("visits", by="nothing", epsilon=1),
+    "a cap of nothing": lambda s: s.limits("visits", epsilon=1, max_rows=0),
     "a part of nothing": lambda s: s.partition("nothing", ["A"]),
 }
 
@@ -148,6 +152,17 @@ class SessionContract:
         assert abs(profile.rows.value - 2000) < 200
         assert {column.name for column in profile.columns} >= {"cost", "ward", "age"}
         assert str(session.remaining).startswith("epsilon 40")
+
+    def test_what_limits_leave_out(self, session):
+        found = session.limits("visits", by="ward", epsilon=5, max_groups=2, max_rows=5)
+        assert abs(found.choice(groups=2, rows=3).left_out.value) < 0.1
+        assert str(found.remaining).startswith("epsilon 45,")
+        again = session.limits("visits", by=["ward"], epsilon=5, max_groups=2, max_rows=5)
+        assert again.repeated
+        assert (
+            again.choice(groups=1, rows=1).left_out == found.choice(groups=1, rows=1).left_out
+        )
+        assert str(session.remaining).startswith("epsilon 45,")
 
     def test_many_at_once(self, session):
         plans = [

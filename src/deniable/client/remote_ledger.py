@@ -120,9 +120,9 @@ class RemoteLedger(Ledger):
 def refuse_runs() -> Unsupported:
     """The error for what needs the noise of one step to choose the next one."""
     return Unsupported(
-        "A server answers questions in SQL, lists of them, and profiles. Copies, cross-tables, "
-        "models, counters, watches and runs of your own need a session on the owner's machine, "
-        "with dp.open. Nothing was spent."
+        "A server answers questions in SQL, lists of them, profiles and what limits leave out. "
+        "Copies, cross-tables, models, counters, watches and runs of your own need a session "
+        "on the owner's machine, with dp.open. Nothing was spent."
     )
 
 

@@ -136,8 +136,8 @@ class RemoteSession(Session):
             self._check(plan)
         forms = [self._records.canonical_form(plan)[1] for plan in plans]
         around = {"part": _part_of(self.rows), "expects": forms}
-        if "profile" in asked:
-            told = {"profile": _write_options(asked["profile"])} | around
+        if "question" not in asked:  # a profile, or a measurement of limits
+            told = {name: _write_options(options) for name, options in asked.items()} | around
         else:
             told = _write_question(asked["question"], asked["options"]) | around
             told["fresh"] = fresh

@@ -200,6 +200,8 @@ class DatabaseJournal(Journal):
                 yield connection
         except DBAPIError as problem:
             raise ledger_error(problem.orig, self._store.name, self._store.hidden) from None
+        except PendingRollbackError:  # after a statement that found no connection
+            raise ledger_error("its connection was lost", self._store.name) from None
 
     @contextmanager
     def _within(self, begin: tuple[str, ...]) -> Iterator[sa.Connection]:

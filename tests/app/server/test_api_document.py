@@ -21,7 +21,19 @@ ODD = (
 )
 NAMES = (
     *("sql", "epsilon", "delta", "confidence", "margin", "relative", "of", "bounds", "weights"),
-    *("nonnegative", "other", "brackets", "fresh", "question_id", "part", "expects", "table"),
+    *(
+        "nonnegative",
+        "other",
+        "brackets",
+        "by",
+        "max_rows",
+        "max_groups",
+        "fresh",
+        "question_id",
+        "part",
+        "expects",
+        "table",
+    ),
 )
 COUNT = {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": 1}
 QUESTIONS = (
@@ -124,6 +136,8 @@ def test_odd_values_are_refused_in_words(client, olga, size):
         lambda odd: ("explain", {"questions": [COUNT | odd]}),
         lambda odd: ("explain", {"profile": {"table": "visits", "epsilon": 1} | odd}),
         lambda odd: ("explain", {"profile": odd}),
+        lambda odd: ("explain", {"limits": {"table": "visits", "epsilon": 1} | odd}),
+        lambda odd: ("explain", {"limits": odd}),
         lambda odd: ("budget", {"tables": ["visits"]} | odd),
     )
     every = [make({name: value}) for make in requests_of for name in NAMES for value in ODD] + [

@@ -82,6 +82,7 @@ THREATS = {
         (
             f"{SERVER}/test_application.py::test_every_response_has_the_headers",
             f"{SERVER}/accounts/test_account_routes.py::test_every_answer_is_private",
+            f"{SERVER}/console/test_console_caches.py::test_a_cache_keeps_nothing_of_anybody",
         ),
         ("failures have no security headers", "answers have no security headers"),
     ),
@@ -90,6 +91,8 @@ THREATS = {
             f"{SERVER}/accounts/test_account_routes.py"
             "::test_no_address_of_a_visitor_is_ever_opened",
             f"{SERVER}/accounts/test_oidc_login.py::test_addresses_that_are_not_https_are_refused",
+            f"{SERVER}/console/test_console_forms_addresses.py"
+            "::test_no_address_in_any_field_is_opened",
         ),
         ("a provider may describe itself as another",),
     ),
@@ -101,11 +104,15 @@ THREATS = {
             f"{SERVER}/children/test_turns.py::test_who_waits_holds_no_thread",
             f"{SERVER}/accounts/test_request_places.py"
             "::test_accounts_with_many_long_requests_leave_threads_to_others",
+            f"{SERVER}/accounts/test_request_places.py"
+            "::test_accounts_with_long_pages_leave_threads_to_others",
         ),
         (
             "a body that says that it is large is read",
             "a request may come without end",
             "a rehearsal may run without end",
+            "a question about made-up rows runs without end",
+            "long pages may take the threads of short requests",
             "one person may have everything planned at once",
             "who waits to plan holds a thread of those who serve",
             "a person may have any number of requests served at once",
@@ -118,7 +125,10 @@ THREATS = {
             f"{HOSTILE}::test_a_failure_says_nothing_but_a_reference",
             f"{SERVER}/test_application.py::test_an_error_is_one_fixed_sentence",
         ),
-        ("the log holds what a failure says",),
+        (
+            "the log holds what a failure says",
+            "a failure of an engine is told in its own words",
+        ),
     ),
     "time": (
         (

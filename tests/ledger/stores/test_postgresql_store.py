@@ -1,7 +1,10 @@
 """The tables of a ledger in PostgreSQL: as they were made, and nothing attached."""
 
+from contextlib import suppress
+
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
 from deniable.ledger import DurableLedger
@@ -126,6 +129,22 @@ def test_what_the_server_says_repeats_no_secret(tmp_path, place):
 
 def test_a_ledger_is_named_by_its_database_and_schema(ledger, place):
     assert ledger._journal._store.name.endswith(f"/postgres#{place.partition('#')[2]}")
+
+
+def test_a_second_statement_on_a_lost_connection_is_told_in_our_words(ledger, place):
+    """Its first failure may have been caught by the caller."""
+
+    def read_twice():
+        with ledger._journal.view() as view:
+            own = view._connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+            with psycopg.connect(place.partition("#")[0], autocommit=True) as other:
+                other.execute("SELECT pg_terminate_backend(%s, 60000)", [own])
+            with suppress(sa.exc.DBAPIError):
+                view.row(0)
+            view.row(0)
+
+    with pytest.raises(LedgerUnavailable, match="its connection was lost"):
+        read_twice()
 
 
 def test_a_session_that_the_server_ends_is_told_in_our_words(ledger, place):

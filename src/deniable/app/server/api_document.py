@@ -48,6 +48,7 @@ _OPTIONS: Json = {
     "other": {"type": "boolean"},
     "brackets": {"type": "boolean"},
 }
+_CAP: Json = {"type": "integer", "minimum": 1, "maximum": 200}
 _AROUND: Json = {
     "question_id": {"type": "string", "minLength": 1, "maxLength": 64},
     "part": {
@@ -96,6 +97,24 @@ SCHEMAS: Json = {
                 }
                 | _AROUND,
                 "questions",
+                closed=True,
+            ),
+            _object(
+                {
+                    "limits": _object(
+                        {
+                            "table": _TEXT,
+                            "by": _TEXTS,
+                            "max_groups": _CAP,
+                            "max_rows": _CAP,
+                        }
+                        | {n: _OPTIONS[n] for n in ("epsilon", "confidence")},
+                        *("table", "epsilon"),
+                        closed=True,
+                    )
+                }
+                | _AROUND,
+                "limits",
                 closed=True,
             ),
             _object(

@@ -46,6 +46,7 @@ from deniable.release.answer.answer_table import (
 )
 from deniable.release.answer.choices import DrawnChoices, draw_choices
 from deniable.release.answer.distances import draw_distances
+from deniable.release.answer.drawn_noise import DrawnNoise, add_drawn, concatenated
 from deniable.release.answer.groups import Groups, form_groups
 
 SLICE_LENGTH = 1 << 15  # groups
@@ -77,13 +78,16 @@ NumberColumns: TypeAlias = tuple["pa.Array[Any]", ...]
 _WHOLE_BELOW = 2.0**53  # from here on, a double cannot represent every whole number
 
 
-def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answer:
-    """The noisy answer to a plan, from the engine's integers: all at once, or in batches."""
+def draw_answer(
+    plan: Plan, exact: ExactGroups | Iterator[ExactGroups], noise: DrawnNoise | None = None
+) -> Answer:
+    """The noisy answer to a plan, from the engine's integers: all at once, or in batches. What
+    `noise` has was drawn before; the rest is drawn now."""
     if plan.distances is not None:
         return _tell_distances(plan, exact)
     groups = form_groups(plan, exact)
     chosen = draw_choices(plan, groups)
-    noisy = _add_noise(plan, groups) | chosen.values
+    noisy = _add_noise(plan, groups, noise) | chosen.values
     used = _used_keys(plan)
     keys = tuple(
         _key_values(column) if place in used else np.empty(0)
@@ -133,7 +137,9 @@ def _tell_distances(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> A
     return Answer(pa.table(columns), margin_columns(plan), end_columns(plan))
 
 
-def _add_noise(plan: Plan, groups: Groups) -> dict[str, Values]:
+def _add_noise(
+    plan: Plan, groups: Groups, noise: DrawnNoise | None = None
+) -> dict[str, Values]:
     """The features with their noise.
 
     Each block is one release of all its integers. The noise of an integer does not depend on
@@ -145,14 +151,17 @@ def _add_noise(plan: Plan, groups: Groups) -> dict[str, Values]:
     for block in plan.blocks:
         exact = [groups.features.pop(name) for name in block.features]
         released = [np.empty(groups.count) for _ in exact]
+        drawn = None if noise is None else noise.take(block, groups.count)
 
         def add_noise(
             part: slice,
             mechanism: Laplace | Gaussian = block.mechanism,
             exact: list[Integers] = exact,
+            drawn: NDArray[Any] | None = drawn,
             released: list[Values] = released,
         ) -> None:
-            noised = mechanism.release(np.concatenate([feature[part] for feature in exact]))
+            own = None if drawn is None else concatenated(drawn, part)
+            noised = add_drawn(mechanism, concatenated(exact, part), own)
             for target, values in zip(released, np.split(noised, len(exact)), strict=True):
                 target[part] = values
 

@@ -26,7 +26,10 @@ def measure_limits(
     margin_price = positive(answer_epsilon, "answer_epsilon")
     made = plan_limits(session, table, **options)
     covered = _covered_plan(session, made)
-    with session.run_like(made.plans) as run:
+    price = {"epsilon": made.epsilon, "confidence": made.confidence}
+    caps = {name: options.get(name) for name in ("max_groups", "max_rows")}
+    asked = {"limits": {"table": made.table.name, "by": made.by, **price, **caps}}
+    with session.run_like(made.plans, asked=asked) as run:
         releases = [run.release(plan) for plan in made.plans]
         limits = _report(session, made, releases, margin_price)
         if covered is not None:

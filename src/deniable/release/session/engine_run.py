@@ -19,6 +19,7 @@ from deniable.errors import EngineFailed
 from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer import draw_answer
 from deniable.release.answer.answer_table import Answer
+from deniable.release.answer.drawn_noise import DrawnNoise
 from deniable.release.session.owner_log import log_to
 
 log = logging.getLogger("deniable.engine")
@@ -79,11 +80,20 @@ def run(
     written: WrittenPlan,
     log_file: Path | None = None,
     kept: KeptCounts | None = None,
+    *,
+    noise_first: bool = False,
 ) -> Answer | BaseException:
     """The noisy answer to a plan; or the exception to raise, which has no context. Joint cells
-    that were counted before, in the same run, are in `kept`, and are not counted again."""
-    draw = partial(draw_answer, written.plan)
-    return _handed_over(lambda: _run_engine(engine, written, kept).reveal_to(draw), log_file)
+    that were counted before, in the same run, are in `kept`, and are not counted again. With
+    `noise_first`, noise whose length is public is drawn before the engine starts."""
+
+    def work() -> Answer:
+        draw = partial(draw_answer, written.plan)
+        if noise_first:
+            draw = partial(draw, noise=DrawnNoise(written.plan))
+        return _run_engine(engine, written, kept).reveal_to(draw)
+
+    return _handed_over(work, log_file)
 
 
 def measure(

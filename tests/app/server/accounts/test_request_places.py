@@ -8,11 +8,13 @@ import anyio.to_thread
 import pytest
 
 import deniable as dp
-from deniable.app.server.accounts.request_places import RequestPlaces
+from deniable.app.server.accounts.request_places import AT_ONCE, RequestPlaces
+from deniable.app.server.console import console
 from deniable.app.server.questions import question_routes
 from tests.app.server.questions.asking import COUNT, Asker, people_of, serving, write_hospital
 
 ACCOUNTS, EACH = ("mallory", "mirko", "mona"), 16
+MANY = tuple(f"mallory{number}" for number in range(7))  # with six places each, more than 40
 
 
 def test_a_person_has_some_places_and_others_have_theirs():
@@ -94,15 +96,82 @@ def test_accounts_with_many_long_requests_leave_threads_to_others(tmp_path, monk
         ]
         for thread in threads:
             thread.start()
-        while len(admitted) < len(threads) and arrived.total() < 40:  # all work or wait
-            pass
-        free = client.portal.call(free_threads)
+        free = settle(client, lambda: (len(admitted), arrived.total()), len(threads))
         ask("bob") if free else None
         over.set()
         for thread in threads:
             thread.join()
     assert free > 0
     assert status == [200] * (1 + len(threads))
+
+
+LONG = {
+    "console": [
+        *("releases", "calculator", "budget", "ledger", "ask", "policy", "rehearse"),
+        "releases/{answer}",
+    ],
+    "v1": ["ledger/entries", "releases/{answer}.csv"],
+}
+
+
+@pytest.mark.parametrize(
+    ("part", "path"), [(part, path) for part, paths in LONG.items() for path in paths]
+)
+def test_accounts_with_long_pages_leave_threads_to_others(tmp_path, monkeypatch, part, path):
+    """Seven accounts with as many requests for pages as they have places, and no page ends."""
+    over, arrived = threading.Event(), Counter()
+
+    def work_long(*_, **__):
+        arrived["pages"] += 1
+        assert over.wait(600)
+        return ""
+
+    admitted = admit_requests(monkeypatch)
+    with serving(write_hospital(tmp_path)) as client:
+        tokens = people_of(tmp_path)
+        bob = Asker(client, tokens.new_token("bob"))
+        answer = bob.ask().json()["id"]
+        bob.wait(answer)
+        address = f"/{part}/hospital/" + path.format(answer=answer)
+        for module, act in (
+            (console, "render"),
+            (question_routes, "describe_entries"),
+            (question_routes, "write_form"),
+        ):
+            monkeypatch.setattr(module, act, work_long)
+        admitted.clear()
+
+        def look(name):
+            headers = {"Authorization": f"Bearer {tokens.new_token(name, role='owner')}"}
+            status.append(client.get(address, headers=headers).status_code)
+
+        status = []
+        threads = [
+            threading.Thread(target=look, args=(name,)) for name in MANY for _ in range(AT_ONCE)
+        ]
+        for thread in threads:
+            thread.start()
+        free = settle(client, lambda: (len(admitted), arrived.total()), len(threads))
+        short = bob.get("budget").status_code if free else None
+        over.set()
+        for thread in threads:
+            thread.join()
+    assert short == 200
+    assert status == [200] * len(threads)
+    assert arrived["pages"] >= len(threads)
+
+
+def settle(client, progress, requests):
+    """Waits until all requests are admitted and go as far as they can, or until nothing moves
+    any more; the threads that are free then."""
+    seen, unchanged = progress(), 0
+    while seen[0] < requests and seen[1] < 40 and unchanged < 5000:
+        free = client.portal.call(free_threads)
+        now = progress()
+        seen, unchanged = now, unchanged + 1 if now == seen else 0
+    for _ in range(300):
+        free = client.portal.call(free_threads)
+    return free
 
 
 async def free_threads():

@@ -9,8 +9,12 @@ import pytest
 import deniable as dp
 from deniable.app.server.children import pooled_engine
 from deniable.app.server.children.pooled_engine import PooledEngine
+from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.engines.opening import open_engine
 from deniable.policy import load
+from tests.engines.neighbors import told
+from tests.engines.steps import steps
+from tests.query import hospital
 
 QUESTIONS = [
     "SELECT COUNT(*) AS n FROM visits",
@@ -171,3 +175,19 @@ def test_frames_are_refused():
 
     with pytest.raises(dp.InvalidPolicy, match="not a file or an address"):
         PooledEngine(Policy([Table("data", np.array([1]))], epsilon=1), children=0)
+
+
+def test_a_child_keeps_no_rows_for_the_next_request():
+    """Not even those that a training stores for its own steps: no route trains, and if one
+    did, a person's plan could read what another one stored."""
+    pool = PooledEngine(hospital.policy(), children=0, made_up=True)
+    try:
+        written = pool.prepare(steps()["residuals, True"])
+        found = pool.run(written).reveal_to(told)
+        assert pool.run(written).reveal_to(told) == found
+        alone = tuple(one for one in written.statements if one.kind != "stored")
+        assert len(alone) == len(written.statements) - 1
+        with pytest.raises(dp.EngineFailed):
+            pool.run(WrittenPlan(written.plan, alone))
+    finally:
+        pool.close()

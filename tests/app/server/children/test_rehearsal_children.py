@@ -5,8 +5,11 @@ import pytest
 import deniable as dp
 from deniable.app.server.children.pooled_engine import PooledEngine
 from deniable.app.server.children.rehearsal_children import RehearsalChildren
+from deniable.ledger.memory_ledger import MemoryLedger
+from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.query.planner.request import make_plan
+from deniable.release.public_session import Session
 
 
 def policy_of(rows=1000):
@@ -41,6 +44,26 @@ def test_a_plan_that_takes_too_long_is_refused_and_its_child_is_replaced():
         assert children.seconds(plan_of(policy)) > 0
     finally:
         children.close()
+
+
+def test_an_answer_about_made_up_rows_ends_in_time(children):
+    """An endless question does not keep others from trying theirs."""
+    policy = policy_of()
+
+    def ask():
+        ledger = MemoryLedger(terms=Terms.from_policy(policy))
+        with children.engine() as engine:
+            session = Session(policy, engine, ledger, rehearsal=True)
+            return session.release(plan_of(policy))
+
+    longest, children._longest = children._longest, 0.0
+    try:
+        for _ in range(3):  # more often than there are children
+            with pytest.raises(dp.Unsupported, match=r"more than 0 seconds, .* was spent"):
+                ask()
+    finally:
+        children._longest = longest
+    assert ask().rehearsal
 
 
 def test_children_with_made_up_rows_are_told_no_source(tmp_path):

@@ -14,7 +14,7 @@ def test_beyond_the_limit_nobody_waits():
         async with Turns(0).of("ann"):
             pass
 
-    with pytest.raises(dp.TooManyQuestions, match="are being planned: 0"):
+    with pytest.raises(dp.TooManyQuestions, match="wait for their turn: 0"):
         asyncio.run(take())
 
 
@@ -47,14 +47,20 @@ def test_who_waits_holds_no_thread():
     """One works in a thread, apart from those that serve other requests."""
 
     async def take():
-        turns, end = Turns(16), threading.Event()
-        working = [asyncio.create_task(turns.run("ann", end.wait)) for _ in range(16)]
-        while not turns._threads.borrowed_tokens:
+        turns, begun, end = Turns(16), threading.Event(), threading.Event()
+
+        def work():
+            begun.set()
+            return end.wait()
+
+        working = [asyncio.create_task(turns.run("ann", work)) for _ in range(16)]
+        while not begun.is_set():
             await asyncio.sleep(0)
         assert turns._here["ann"] == 16
-        assert turns._threads.borrowed_tokens == 1
+        held = turns._threads.borrowed_tokens
         assert await turns.run("bob", len, "bob") == 3  # while ann's work goes on
         end.set()
         assert all(await asyncio.gather(*working))
+        assert held == 1
 
     asyncio.run(take())

@@ -150,11 +150,11 @@ def test_a_preview_takes_a_turn_of_its_person(hospital, monkeypatch):
     async def take(admission, person, body, act, *given):
         turns.append((person.name, json.loads(body)["sql"]))
         if len(turns) > 1:
-            raise TooManyQuestions("Questions of yours are being planned: 16.")
+            raise TooManyQuestions("Requests of yours wait for their turn: 16.")
         return act(*given)
 
     monkeypatch.setattr(Admission, "plan", take)
     ann, asked = hospital.visitor("ann"), {"sql": COUNTS, "by": "epsilon", "epsilon": "0.1"}
     pages = [ann.submit("/console/hospital/preview", **asked).text for _ in range(2)]
     assert turns == [("ann", COUNTS)] * 2
-    assert ["are being planned" in page for page in pages] == [False, True]
+    assert ["wait for their turn" in page for page in pages] == [False, True]

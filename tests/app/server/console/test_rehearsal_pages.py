@@ -1,6 +1,7 @@
 import html
 import json
 
+from deniable.app.server.children.pooled_engine import TimedEngine
 from deniable.app.server.console.rehearsal_pages import without_sources
 from deniable.policy import load
 
@@ -29,6 +30,15 @@ def test_its_errors_are_those_of_the_real_question(hospital):
     assert (
         "Write the epsilon as a number" in ann.submit(REHEARSE, sql=COUNTS, epsilon="1e9").text
     )
+
+
+def test_a_question_without_end_is_stopped_and_said_to_be(hospital, monkeypatch):
+    """Its child is killed; nothing of it runs in the server."""
+    ann = hospital.visitor("ann")
+    monkeypatch.setattr(TimedEngine, "_left", 0.0)
+    assert "takes more than 10 seconds" in ann.submit(REHEARSE, sql=COUNTS, epsilon="0.5").text
+    monkeypatch.undo()
+    assert "REHEARSAL" in ann.submit(REHEARSE, sql=COUNTS, epsilon="0.5").text
 
 
 def test_no_source_is_opened(hospital):

@@ -12,6 +12,7 @@ from sqlalchemy.exc import PendingRollbackError
 import deniable as dp
 from deniable.app.server.children.child_process import ChildProcess
 from deniable.app.server.children.pooled_engine import TimedEngine
+from deniable.app.server.children.turns import Turns
 from deniable.app.server.questions import admission, slots
 from deniable.ledger.chained_ledger import ChainedLedger
 from deniable.ledger.questions import QuestionDesk
@@ -383,3 +384,15 @@ def test_a_long_request_waits_for_the_turn_of_long_ones():
     is_long = taken.turns._long.locked
     assert not asyncio.run(taken.plan(ann, b"x" * 100, is_long))
     assert asyncio.run(taken.plan(ann, b"x" * 5000, is_long))
+
+
+def test_a_question_with_a_known_slot_waits_for_no_rehearsal(open_server, monkeypatch):
+    """Its asker may have another question rehearsed, which takes long."""
+    ann, seen, of = open_server(places=2)["ann"], set(), Turns.of
+    assert ann.ask().status_code == 202
+    note = lambda self, *given, **how: seen.add(self) or of(self, *given, **how)  # noqa: E731
+    monkeypatch.setattr(Turns, "of", note)
+    assert ann.ask(fresh=True).status_code == 202
+    known = len(seen)  # turns that it took
+    assert ann.ask(epsilon="1/3").status_code == 202
+    assert len(seen) == known + 1

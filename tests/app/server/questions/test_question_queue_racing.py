@@ -17,6 +17,8 @@ from tests.app.server.questions.asking import COUNT, write_hospital
 from tests.app.server.questions.commands import caller, children_of, serve
 from tools.postgresql import address, empty_place, mortal
 
+PIECE = 25  # kills, after which what was found so far is checked, and printed
+
 
 @pytest.fixture
 def ledger_place(server_postgresql):
@@ -115,8 +117,8 @@ class Kills:
     "kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.needs("postgresql"))]
 )
 def test_kills_cost_no_second_charge_and_give_no_second_outcome(tmp_path, size, kind):
-    """Each question is asked again until it has an outcome, whatever is killed meanwhile. At
-    the end each has that outcome still, and one charge, which is settled if it was answered."""
+    """Each question is asked again until it has an outcome, whatever is killed meanwhile. After
+    each piece of the kills, and at the end, each has that outcome still, and one charge."""
     kills = size(small=4, full=1000, what="kills of workers, children and store")
     with ExitStack() as opened:
         store = opened.enter_context(mortal(fsync="off")) if kind == "postgresql" else None
@@ -134,18 +136,32 @@ def test_kills_cost_no_second_charge_and_give_no_second_outcome(tmp_path, size, 
         def note(number):
             outcomes[number] = ask(number)
 
-        number = 0
+        def check(numbers):
+            assert {number: ask(number) for number in numbers} == {
+                number: outcomes[number] for number in numbers
+            }
+            check_charges(ask_through_kills(calls, None, process), outcomes)
+            counts = Counter(outcome for outcome, _ in outcomes.values())
+            print(f"killed: {dict(kill.found)}; outcomes: {dict(counts)}", flush=True)
+
+        checked = 0
         while kill.found.total() < kills:
-            asker = threading.Thread(target=note, args=(number,))
-            asker.start()
-            kill.end_one()
-            asker.join()
-            number += 1
-        assert {number: ask(number) for number in outcomes} == outcomes
-        charges = {}
-        for entry in ask_through_kills(calls, None, process):
-            charges.setdefault(int(entry["epsilon"]) - 1, []).append(entry["state"])
-    print(f"killed: {dict(kill.found)}; outcomes: {Counter(o[0] for o in outcomes.values())}")
+            goal = min(kills, kill.found.total() + PIECE)
+            while kill.found.total() < goal:
+                asker = threading.Thread(target=note, args=(len(outcomes),))
+                asker.start()
+                kill.end_one()
+                asker.join()
+            check(range(checked, len(outcomes)))
+            checked = len(outcomes)
+        check(range(checked))
+
+
+def check_charges(entries, outcomes):
+    """Each question has one charge at most: settled if it was answered, failed if not."""
+    charges = {}
+    for entry in entries:
+        charges.setdefault(int(entry["epsilon"]) - 1, []).append(entry["state"])
     assert charges.keys() <= outcomes.keys()
     for number, (outcome, _) in outcomes.items():
         charged = charges.get(number, [])

@@ -163,6 +163,10 @@ def test_two_steps_and_profiles_are_answered(ann):
     profile = ann.answer({"profile": {"table": "visits", "epsilon": 5}}, form="/record")
     assert profile.status_code == 200, profile.text
     assert len(json.loads(profile.json()["record"])) > 2
+    limits = {"table": "visits", "by": ["ward"], "epsilon": 2, "max_rows": 5}
+    measured = ann.answer({"limits": limits}, form="/record")
+    assert measured.status_code == 200, measured.text
+    assert len(json.loads(measured.json()["record"])) == 2
 
 
 def test_several_questions_at_once(ann):
@@ -199,6 +203,11 @@ def test_a_part_is_asked_about(ann):
         ({"questions": [7]}, "invalid-parameter"),
         ({"profile": 7}, "invalid-parameter"),
         ({"profile": {"table": "nothing", "epsilon": 1}}, "invalid-parameter"),
+        ({"limits": 7}, "invalid-parameter"),
+        ({"limits": {"table": "visits"}}, "invalid-parameter"),
+        ({"limits": {"table": "visits", "epsilon": 1, "by": 7}}, "invalid-parameter"),
+        ({"limits": {"table": "visits", "epsilon": 1, "max_rows": True}}, "invalid-parameter"),
+        ({"limits": {"table": "staff", "epsilon": 1}}, "invalid-parameter"),
         (b"{", "invalid-parameter"),
         (b"[]", "invalid-parameter"),
         (b"\xff", "invalid-parameter"),
@@ -283,13 +292,20 @@ def test_a_token_opens_its_tables_and_policies_only(client, people):
 
 @pytest.mark.parametrize("path", ["explain", "releases"])
 @pytest.mark.parametrize(
-    "sql",
-    ["SELECT COUNT(*) AS n FROM {}", "SELECT SUM(x) AS x FROM {}", "SELECT cost FROM {}"],
+    "asked",
+    [
+        *({"sql": f"SELECT {what} AS n FROM T"} for what in ("COUNT(*)", "SUM(x)", "cost")),
+        *({kind: {"table": "T", "epsilon": 1}} for kind in ("profile", "limits")),
+    ],
+    ids=str,
 )
-def test_a_table_that_a_token_does_not_open_does_not_exist(client, people, path, sql):
+def test_a_table_that_a_token_does_not_open_does_not_exist(client, people, path, asked):
     carl = Asker(client, people.new_token("carl", tables=("staff",)))
+    told = asked | ({"epsilon": 1} if "sql" in asked else {})
     hidden, unknown = (
-        carl.post(path, {"sql": sql.format(name), "epsilon": 1}).text.replace(name, "T")
+        carl.post(path, json.dumps(told).replace('T"', f'{name}"').encode()).text.replace(
+            name, "T"
+        )
         for name in ("visits", "nothng")
     )
     assert hidden == unknown

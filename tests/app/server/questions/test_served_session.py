@@ -2,9 +2,11 @@
 
 import pytest
 
+from deniable.app.server.children.pooled_engine import TimedEngine
 from deniable.app.server.questions.opened_server import open_server
 from deniable.app.server.questions.question_queue import QueueLimits
 from deniable.app.server.questions.server_settings import ServerSettings
+from deniable.mechanisms.noise.laplace import LaplaceNoise
 from deniable.query.planner import planner
 from deniable.release.certificate import kernel_check
 from tests.app.server.questions.asking import COUNT, Asker, people_of, serving, write_hospital
@@ -69,3 +71,24 @@ def test_people_share_no_plans(tmp_path):
         plans = [one.plan(COUNT["sql"], epsilon=1) for one in (ann, again, bob)]
         assert len({id(plan) for plan in plans}) == 3
         assert (ann.analyst, bob.analyst) == ("ann", "bob")
+
+
+def test_noise_whose_length_is_public_is_drawn_before_the_engine_starts(tmp_path, monkeypatch):
+    seen, run, draw = [], TimedEngine.run, LaplaceNoise.draw
+
+    def note_run(self, written):
+        seen.append("engine")
+        return run(self, written)
+
+    def note_draw(self, size):
+        if size:  # the ledger tries whether a law can be drawn from
+            seen.append(f"{size} draws")
+        return draw(self, size)
+
+    with serving(write_hospital(tmp_path)) as client:
+        ann = Asker(client, people_of(tmp_path).new_token("ann"))
+        monkeypatch.setattr(TimedEngine, "run", note_run)
+        monkeypatch.setattr(LaplaceNoise, "draw", note_draw)
+        told = {"sql": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "epsilon": 1}
+        assert ann.answer(told).status_code == 200
+    assert seen == ["2 draws", "engine"]

@@ -7,7 +7,8 @@ question that fails is answered in a slot of his own, so the one that fails is c
 light one that nobody repeats.
 
 Most of the time is waiting for slots. At full size rounds go on in lanes beside each other:
-policies of one server, each with people, a ledger and places of its own.
+policies of one server, each with people, a ledger and places of its own. What the times say is
+printed after each piece, so that a run that is stopped has said how far it came.
 """
 
 import random
@@ -29,6 +30,7 @@ from tests.app.server.questions.asking import Asker, people_of, serving, write_h
 
 PAIRS = (("light", "rows"), ("light", "noise"), ("alone", "error"))
 KINDS = ("light", "rows", "noise", "alone", "error")
+PIECE = 200  # rounds, after which the figures so far are printed
 WATCHED = ("answer", "head", "entries", "repeat")
 HEAVY_ROWS = 100_000
 ENOUGH = 100  # rounds, for tests of whole distributions
@@ -82,10 +84,10 @@ def slow_down(monkeypatch):
                 raise EngineFailed("00000000")
             return run(self, written)
 
-        def draw_slowly(plan, *given):
+        def draw_slowly(plan, *given, **how):
             if kind_of(plan) == "noise":
                 time.sleep(course.extra)
-            return draw(plan, *given)
+            return draw(plan, *given, **how)
 
         monkeypatch.setattr(TimedEngine, "run", run_or_fail)
         monkeypatch.setattr(engine_run, "draw_answer", draw_slowly)
@@ -123,8 +125,9 @@ def watch(people, told, *, repeated, padded):
     return seen
 
 
-def measure(folder, course, rounds, *, padded):
-    """The times of questions of all kinds, which are asked in turn."""
+def measure(folder, course, rounds, kinds, *, padded):
+    """The times of questions of some kinds, which are asked in turn: those so far, after each
+    piece of the rounds."""
     heavy = "".join(f"one,A,{i % 5000},{i % 90}\n" for i in range(HEAVY_ROWS))
     places = []
     for lane in range(course.lanes):
@@ -132,37 +135,43 @@ def measure(folder, course, rounds, *, padded):
         light = (places[-1].parent / "visits.csv").read_text()
         (places[-1].parent / "heavy.csv").write_text(light + heavy)
     limits = {"places": course.lanes}
-    found = {kind: [] for kind in KINDS}
+    found = {kind: [] for kind in kinds}
     with serving(*places, padded=padded, slot=course.slot, limits=limits) as client:
-        people = people_of(folder)
-        each = range(-1, -(-rounds // course.lanes))  # the first round warms up
-        with ThreadPoolExecutor(course.lanes) as lanes:
-            work = lanes.map(
-                lambda lane: ask_in_lane(client, people, f"lane{lane}", each, padded),
-                range(course.lanes),
-            )
-            for times in work:
-                for kind in KINDS:
-                    found[kind] += times[kind]
-    return found
+        lanes = [lane_of(client, people_of(folder), place) for place in places]
+        each = range(-(-rounds // course.lanes))
+        with ThreadPoolExecutor(course.lanes) as threads:
+            if rounds >= ENOUGH:  # the first round warms up
+                list(threads.map(lambda lane: ask_in_lane(lane, [-1], kinds, padded), lanes))
+            step = PIECE // course.lanes
+            for piece in (each[start : start + step] for start in each[::step]):
+                work = threads.map(
+                    lambda lane, piece=piece: ask_in_lane(lane, piece, kinds, padded), lanes
+                )
+                for times in work:
+                    for kind in kinds:
+                        found[kind] += times[kind]
+                yield found
 
 
-def ask_in_lane(client, tokens, lane, numbers, padded):
-    """The times of the questions about one policy."""
-    people = {
+def lane_of(client, tokens, place):
+    """The people of one policy, who wait for nobody in another lane."""
+    lane = place.parent.name
+    return {
         name: Asker(client, tokens.new_token(f"{name} of {lane}", role=role), lane)
         for name, role in (("ann", "analyst"), ("bob", "analyst"), ("eve", "auditor"))
     }
-    found = {kind: [] for kind in KINDS}
+
+
+def ask_in_lane(people, numbers, kinds, padded):
+    """The times of the questions about one policy."""
+    found = {kind: [] for kind in kinds}
     for number in numbers:
-        for kind in random.sample(KINDS, len(KINDS)):
+        for kind in random.sample(kinds, len(kinds)):
             table = "heavy" if kind == "rows" else "visits"
             price = str(price_of(number, kind))
             told = {"sql": f"SELECT COUNT(*) AS n FROM {table}", "epsilon": price}
             repeated = kind not in ("alone", "error")
-            seen = watch(people, told, repeated=repeated, padded=padded)
-            if number >= 0:
-                found[kind].append(seen)
+            found[kind].append(watch(people, told, repeated=repeated, padded=padded))
     return found
 
 
@@ -173,39 +182,48 @@ def compare(found, kinds, what):
     return float(welch), float(stats.ks_2samp(light, other).pvalue)
 
 
-def test_with_slots_the_time_tells_nothing(tmp_path, slow_down, size):
-    rounds = size(small=1, full=5000, what="pairs of each kind of question in slots")
+def compare_all(found, kinds, where):
+    """What can be watched, compared and printed, with the number of pairs."""
+    watched = [what for what in WATCHED if what in found[kinds[0]][0]]
+    figures = {what: compare(found, kinds, what) for what in watched}
+    told = "; ".join(f"{what} t {t:.2f}, p {p:.2g}" for what, (t, p) in figures.items())
+    print(f"{len(found[kinds[0]])} pairs of {kinds} {where}: {told}", flush=True)
+    return figures
+
+
+@pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
+def test_with_slots_the_time_tells_nothing(tmp_path, slow_down, size, kinds):
+    rounds = size(small=1, full=5000, what="pairs of questions of two kinds in slots")
     course = course_of(rounds)
     slow_down(course)
-    found = measure(tmp_path, course, rounds, padded=True)
-    for what in WATCHED:
-        every = [seen[what] for times in found.values() for seen in times if what in seen]
+    for found in measure(tmp_path, course, rounds, kinds, padded=True):
+        every = [
+            moment for times in found.values() for seen in times for moment in seen.values()
+        ]
         assert min(every) >= course.slot
-        for kinds in PAIRS if rounds >= ENOUGH else ():
-            if "error" in kinds and what == "repeat":
-                continue
-            welch, smirnov = compare(found, kinds, what)
-            print(f"{what} of {kinds}: t {welch:.2f}, p {smirnov:.2g}", flush=True)
-            assert abs(welch) < T
-            assert smirnov > P
+        figures = compare_all(found, kinds, "in slots") if rounds >= ENOUGH else {}
+        assert all(abs(welch) < T and smirnov > P for welch, smirnov in figures.values())
+    assert len(found[kinds[0]]) >= rounds
 
 
 @pytest.mark.parametrize("jitter", [0.0, 0.05], ids=["at once", "with jitter"])
 def test_without_slots_it_cries_out(tmp_path, slow_down, size, jitter, monkeypatch):
     """Random waiting, as other servers do it, only asks for more samples."""
-    rounds = size(small=3, full=500, what="pairs of each kind of question without slots")
-    course = course_of(rounds)
+    rounds = size(small=3, full=500, what="pairs of questions of two kinds without slots")
+    course, kinds = course_of(rounds), ("light", "noise")
     slow_down(course)
     wait = lambda _: time.sleep(random.uniform(0, jitter))  # noqa: E731
     monkeypatch.setattr(ServedSession, "_wait_for_slot", wait)
-    found = measure(tmp_path, course, rounds, padded=False)
+    for found in measure(tmp_path, course, rounds, kinds, padded=False):
+        figures = {}
+        if rounds >= ENOUGH:
+            figures = compare_all(found, kinds, f"without slots, jitter {jitter}")
     for what in WATCHED:
-        light, slow = (min(seen[what] for seen in found[kind]) for kind in ("light", "noise"))
+        light, slow = (min(seen[what] for seen in found[kind]) for kind in kinds)
         assert slow >= course.extra
         if rounds < ENOUGH:
             assert light < slow  # one light question in a quiet moment is enough
             continue
-        welch, smirnov = compare(found, ("light", "noise"), what)
-        print(f"{what} without slots, jitter {jitter}: t {welch:.2f}, p {smirnov:.2g}")
+        welch, smirnov = figures[what]
         assert abs(welch) > T
         assert smirnov < P

@@ -2,12 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deniable.app.cli import session_options
 from deniable.app.cli.argument_values import parse_decimal
+
+if TYPE_CHECKING:
+    from deniable.release.limits.limits import LimitsReport
+    from deniable.release.profile.profile import Profile
 
 TableName = Annotated[
     str | None, typer.Argument(help="The table; not needed if the policy has only one.")
@@ -44,9 +48,7 @@ def profile(
             confidence=parse_decimal(confidence, "confidence"),
         )
     print(result)
-    if page is not None:
-        result.save(str(page))
-        print(f"The page is in {page}.")
+    _save(result, page)
 
 
 def limits(
@@ -70,6 +72,8 @@ def limits(
     policy: session_options.PolicyFile = session_options.POLICY,
     confidence: session_options.Confidence = "0.95",
     analyst: session_options.Analyst = None,
+    server: session_options.Server = None,
+    server_key: session_options.ServerKey = None,
     as_json: session_options.Json = False,
     page: Page = None,
 ) -> None:
@@ -78,7 +82,9 @@ def limits(
     Two noisy histograms, up to the caps, are charged once. The same command again is free.
     """
     session_options.check_writable(page)
-    with session_options.open_session(policy, "measuring", analyst) as session:
+    with session_options.open_session(
+        policy, "measuring", analyst, server, server_key
+    ) as session:
         result = session.limits(
             table,
             by=by or None,
@@ -89,7 +95,12 @@ def limits(
             confidence=parse_decimal(confidence, "confidence"),
         )
     print(json.dumps(result.to_dict()) if as_json else result)
+    _save(result, page, quiet=as_json)
+
+
+def _save(result: "Profile | LimitsReport", page: Path | None, *, quiet: bool = False) -> None:
+    """Writes the page, if one is asked for."""
     if page is not None:
         result.save(str(page))
-        if not as_json:
+        if not quiet:
             print(f"The page is in {page}.")

@@ -77,7 +77,15 @@ def _serve(first: dict[str, Any], waiting: "queue.Queue[dict[str, Any]]", answer
     )
     while True:
         told, body = _answer(engine, waiting.get(), last)
+        _forget_stored(engine)
         send(answers, told, body)
+
+
+def _forget_stored(engine: Any) -> None:
+    """Drops the rows that a plan has stored: no request finds anything of another one."""
+    forget = getattr(engine, "forget_stored", None)
+    if forget is not None:
+        forget()
 
 
 def load_answering() -> None:

@@ -1,4 +1,4 @@
-"""Times plans on made-up rows, in children that are killed when a plan takes too long.
+"""Runs plans on made-up rows, in children that are killed when a plan takes too long.
 
 A rehearsal decides how long a slot is, before anything is charged. Somebody may ask for a plan
 that runs without end on any rows, so it may neither run in the server itself nor hold up the
@@ -7,10 +7,13 @@ plans of other people: who asks for times takes turns, one plan of a person at a
 
 import queue
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from deniable.app.server.children.messages import PipeBroken, PipeTimeout
-from deniable.app.server.children.pooled_engine import PooledEngine
-from deniable.errors import TooManyQuestions, Unsupported
+from deniable.app.server.children.pooled_engine import PooledEngine, TimedEngine
+from deniable.errors import EngineFailed, TooManyQuestions, Unsupported
 from deniable.policy import Policy
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
@@ -39,12 +42,26 @@ class RehearsalChildren:
                 "again later."
             ) from None
         except (PipeBroken, PipeTimeout):
-            raise Unsupported(
-                f"On made-up rows this question takes more than {self._longest:g} seconds, or "
-                "more memory than the policy allows. So no slot can be found for it. Nothing "
-                "was spent. Ask a simpler question."
-            ) from None
+            raise self._too_long("So no slot can be found for it. ") from None
         return float(told["seconds"])
+
+    @contextmanager
+    def engine(self) -> Iterator[TimedEngine]:
+        """An engine over the made-up rows, for as long as a plan may take. Its failures are
+        told apart: there is no row that they could depend on."""
+        timed = self._open().until(time.monotonic() + self._longest)
+        try:
+            yield timed
+        except EngineFailed:
+            if timed.overran:
+                raise self._too_long("") from None
+            raise
+
+    def _too_long(self, so: str) -> Unsupported:
+        return Unsupported(
+            f"On made-up rows this question takes more than {self._longest:g} seconds, or more "
+            f"memory than the policy allows. {so}Nothing was spent. Ask a simpler question."
+        )
 
     def close(self) -> None:
         """Ends the children."""

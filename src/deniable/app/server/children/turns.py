@@ -30,12 +30,12 @@ class Turns:
     4
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, *, threads: int = _THREADS) -> None:
         self._most = most
         self._here: Counter[str] = Counter()  # those who have a turn or wait for one
         self._turns: dict[str, asyncio.Lock] = {}
         self._long = asyncio.Lock()
-        self._threads = anyio.CapacityLimiter(_THREADS)
+        self._threads = anyio.CapacityLimiter(threads)
 
     async def run(
         self, person: str, act: Callable[Given, Found], *given: Given.args, **how: Given.kwargs
@@ -56,7 +56,7 @@ class Turns:
         wait."""
         if self._here[person] >= self._most:
             raise TooManyQuestions(
-                f"Questions of yours are being planned: {self._most}. Nothing was spent. "
+                f"Requests of yours wait for their turn: {self._most}. Nothing was spent. "
                 "Wait for them."
             )
         self._here[person] += 1

@@ -59,7 +59,7 @@ class AnswerPages:
         """The answer; before its slot has ended, only that it comes."""
         served, _ = self._console.enter(request, policy)
         kept = await find_answer(self._console, request, served, name)
-        return await run_in_threadpool(self._page, request, policy, kept)
+        return await self._console.work(request, self._page, request, policy, kept)
 
     async def ask_released(self, request: Request, policy: str, name: str) -> Response:
         """SQL over the released rows. It spends nothing and reads no private row."""
@@ -75,7 +75,7 @@ class AnswerPages:
         kept = await find_answer(self._console, request, served, name)
         if kept.release is None:
             raise HTTPException(404)
-        return await run_in_threadpool(_notebook, kept)
+        return await self._console.work(request, _notebook, kept)
 
     async def make_public(self, request: Request, policy: str, name: str) -> Response:
         """Opens or closes the link under which anybody sees an answer. Only an owner can."""
@@ -89,16 +89,22 @@ class AnswerPages:
         await run_in_threadpool(act, policy, name)
         return go_to(f"/console/{policy}/releases/{name}")
 
-    def show_public(self, request: Request, name: str) -> Response:
+    async def show_public(self, request: Request, name: str) -> Response:
         """An answer that its owner made public, for anybody."""
+        return await self._console.work(request, self._public, request, name)
+
+    async def show_public_file(self, request: Request, name: str, form: str) -> Response:
+        """A file of a public answer."""
+        return await self._console.work(request, self._public_file, name, form)
+
+    def _public(self, request: Request, name: str) -> Response:
         kept = self._find_public(name)
         values = _describe(kept, f"/public/{name}/")
         return self._console.show(
             request, "answer_public.html", title="A private answer", **values
         )
 
-    def show_public_file(self, name: str, form: str) -> Response:
-        """A file of a public answer."""
+    def _public_file(self, name: str, form: str) -> Response:
         release = self._find_public(name).release
         if form not in DOWNLOADS or release is None or release.certificate is None:
             raise HTTPException(404)

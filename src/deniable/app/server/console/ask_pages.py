@@ -4,7 +4,6 @@ import secrets
 from dataclasses import replace
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -50,7 +49,7 @@ class AskPages:
     async def show_ask(self, request: Request, policy: str) -> Response:
         """The page with an example, and with the price of that."""
         served, person = self._console.enter(request, policy)
-        tables = await run_in_threadpool(_tables, served, person)
+        tables = await self._console.work(request, _tables, served, person)
         form = AskedForm(sql=example_question(tables), margin=example_margin(tables))
         return await self._page(request, served, person, form)
 
@@ -99,13 +98,14 @@ class AskPages:
         form: AskedForm,
         problem: str = "",
     ) -> Response:
-        return await run_in_threadpool(
+        return await self._console.work(
+            request,
             self._console.show,
             request,
             "ask.html",
             title="Ask a question",
             refused=problem,
-            tables=await run_in_threadpool(_tables, served, person),
+            tables=await self._console.work(request, _tables, served, person),
             words=SQL_WORDS,
             measures=MEASURES,
             comparisons=COMPARISONS,

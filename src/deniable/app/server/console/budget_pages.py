@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -78,9 +77,9 @@ class BudgetPages:
             PageRoute("POST", "/console/{policy}/requests/{name}", self.decide),
         ]
 
-    def show_budget(self, request: Request, policy: str) -> Response:
+    async def show_budget(self, request: Request, policy: str) -> Response:
         """The budgets that are there for a person."""
-        return self._page(request, policy)
+        return await self._console.work(request, self._page, request, policy)
 
     async def request_budget(self, request: Request, policy: str) -> Response:
         """Writes a request down."""
@@ -93,7 +92,7 @@ class BudgetPages:
             reason = fields.get("reason", "")
             self._console.requests.add(policy, person.name, epsilon, reason, limit=limit)
 
-        return await run_in_threadpool(self._act, request, policy, note)
+        return await self._console.work(request, self._act, request, policy, note)
 
     async def decide(self, request: Request, policy: str, name: str) -> Response:
         """The owner's yes or no. A yes is an entry of the ledger, and a line of the policy."""
@@ -123,7 +122,7 @@ class BudgetPages:
                 in_force=terms,
             )
 
-        return await run_in_threadpool(self._act, request, policy, settle)
+        return await self._console.work(request, self._act, request, policy, settle)
 
     def _act(
         self, request: Request, policy: str, act: Callable[[ServedPolicy], None]

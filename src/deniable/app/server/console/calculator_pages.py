@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -68,18 +67,19 @@ class CalculatorPages:
             PageRoute("POST", CALCULATOR, self.compute),
         ]
 
-    def show_calculator(
+    async def show_calculator(
         self, request: Request, policy: str, release: str = "", other: str = ""
     ) -> Response:
         """The numbers of one release, or of two, and the choices."""
-        return self._page(request, policy, (release, other), None)
+        names = release, other
+        return await self._console.work(request, self._page, request, policy, names, None)
 
     async def compute(self, request: Request, policy: str) -> Response:
         """The result beside the choices."""
         fields = await read_form(request)
         form = CalculatorForm.read(fields)
         names = fields.get("release", ""), fields.get("other", "")
-        return await run_in_threadpool(self._page, request, policy, names, form)
+        return await self._console.work(request, self._page, request, policy, names, form)
 
     def _page(
         self, request: Request, policy: str, names: tuple[str, str], form: CalculatorForm | None

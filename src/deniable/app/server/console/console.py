@@ -1,5 +1,6 @@
 """What all pages of the console share: who looks, the frame of a page, and its headers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from deniable.app.server.accounts.identity import Person
 from deniable.app.server.accounts.login_desk import LoginDesk
+from deniable.app.server.children.turns import Found, Given
 from deniable.app.server.console.budget_requests import BudgetRequests
 from deniable.app.server.console.console_forms import form_token
 from deniable.app.server.console.console_menu import menu_for
@@ -45,6 +47,16 @@ class Console:
         if served is None or not person.may_use(policy):
             raise HTTPException(404)
         return served, person
+
+    async def work(
+        self,
+        request: Request,
+        act: Callable[Given, Found],
+        *given: Given.args,
+        **how: Given.kwargs,
+    ) -> Found:
+        """Makes a page, or a part of it, when it is this person's turn."""
+        return await self.server.read(request, act, *given, **how)
 
     def policies_of(self, person: Person) -> list[str]:
         """The names of the policies that are there for a person."""

@@ -1,6 +1,5 @@
 """The gallery: every release that is there for a person, to find again for nothing."""
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -25,14 +24,14 @@ class GalleryPages:
             PageRoute("POST", "/console/{policy}/search", self.search),
         ]
 
-    def show_gallery(self, request: Request, policy: str) -> Response:
+    async def show_gallery(self, request: Request, policy: str) -> Response:
         """The last releases."""
-        return self._page(request, policy, "")
+        return await self._console.work(request, self._page, request, policy, "")
 
     async def search(self, request: Request, policy: str) -> Response:
         """Those that name all words."""
         words = (await read_form(request)).get("words", "")
-        return await run_in_threadpool(self._page, request, policy, words)
+        return await self._console.work(request, self._page, request, policy, words)
 
     def _page(self, request: Request, policy: str, words: str) -> Response:
         served, person = self._console.enter(request, policy)

@@ -106,7 +106,7 @@ async def find_answer(
         job = await run_in_threadpool(admission.queue.find, served.name, name, whose)
         if job is None:
             raise HTTPException(404)
-        kept = await run_in_threadpool(read_kept, job)
+        kept = await console.work(request, read_kept, job)
         if kept.state != WAITING or slots.now() < job.ready or time.monotonic() > until:
             break
         await run_in_threadpool(admission.recover, served, job, None)

@@ -22,9 +22,11 @@ from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.app.web.console.answer_charts import draw_answer
 from deniable.app.web.console.answer_tables import show_answer
 from deniable.errors import DeniableError
+from deniable.ledger.memory_ledger import MemoryLedger
+from deniable.ledger.terms import Terms
 from deniable.policy.policy import Policy
 from deniable.policy.written_policy import read_policy, write_policy
-from deniable.release.opening import rehearse
+from deniable.release.public_session import Session
 
 REHEARSE = "/console/{policy}/rehearse"
 _USUAL = "0.1"
@@ -43,23 +45,25 @@ class RehearsalPages:
             PageRoute("POST", REHEARSE, self.rehearse),
         ]
 
-    def show_form(self, request: Request, policy: str) -> Response:
+    async def show_form(self, request: Request, policy: str) -> Response:
         """The page with an example."""
         served, person = self._console.enter(request, policy)
         example = example_question(offered_tables(served.policy_for(person)))
-        return self._page(request, served, AskedForm(sql=example, by="epsilon", epsilon=_USUAL))
+        form = AskedForm(sql=example, by="epsilon", epsilon=_USUAL)
+        return await self._console.work(request, self._page, request, served, form)
 
     async def rehearse(self, request: Request, policy: str) -> Response:
         """The answer to a question about made-up rows."""
         served, person = self._console.enter(request, policy)
         form = replace(AskedForm.read(await read_form(request)), by="epsilon")
-        rehearsals = self._console.server.admission.rehearsals  # it keeps a processor busy
+        trials = self._console.server.admission.trials  # one at a time: a child is for slots
+        shown: dict[str, Any]
         try:
-            async with rehearsals.of(person.name, long=True):
-                answered = await rehearsals.work(answer_rehearsal, served, person, form)
+            async with trials.of(person.name, long=True):
+                shown = await trials.work(answer_rehearsal, served, person, form)
         except DeniableError as problem:
-            return self._page(request, served, form, problem=str(problem))
-        return self._page(request, served, form, **answered)
+            shown = {"problem": str(problem)}
+        return await self._console.work(request, self._page, request, served, form, **shown)
 
     def _page(
         self, request: Request, served: ServedPolicy, form: AskedForm, **shown: Any
@@ -78,11 +82,11 @@ class RehearsalPages:
 def answer_rehearsal(served: ServedPolicy, person: Person, form: AskedForm) -> dict[str, Any]:
     """The table, the picture and the notes of an answer about made-up rows."""
     epsilon = Fraction(form.request()["epsilon"])
-    session = rehearse(without_sources(served.policy_for(person)), analyst=person.name)
-    try:
+    policy = without_sources(served.policy_for(person))
+    ledger = MemoryLedger(terms=Terms.from_policy(policy))
+    with served.rehearsals.engine() as engine:
+        session = Session(policy, engine, ledger, analyst=person.name, rehearsal=True)
         release = session.sql(form.sql, epsilon=epsilon)
-    finally:
-        session.close()
     return {
         "table": show_answer(release.plan, release.answer),
         "chart": draw_answer(release.plan, release.answer),

@@ -74,6 +74,7 @@ class Admission:
     def __init__(self, queue: QuestionQueue) -> None:
         self.queue = queue
         self.turns, self.rehearsals = Turns(MOST_PLANNED), Turns(MOST_PLANNED)
+        self.trials = Turns(MOST_PLANNED)  # of questions about made-up rows
         self._working: dict[str, _Work] = {}
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
@@ -96,7 +97,8 @@ class Admission:
         request = await self.plan(person, body, read_request, body)
         session = served.session_for(person.name)
         plans = await self.plan(person, body, check_request, served, person, request, session)
-        await self.rehearsals.run(person.name, served.slot_lengths, plans)
+        if not await run_in_threadpool(served.has_slots, plans):
+            await self.rehearsals.run(person.name, served.slot_lengths, plans)
         work = await run_in_threadpool(self._take, served, person, session, request, plans)
         if isinstance(work, Job):
             return work

@@ -1,7 +1,7 @@
 """What a request asks: read strictly from JSON, and asked of a session.
 
-A request is a question in SQL with its options, a list of such questions, or a profile. SQL
-comes in a body, never in an address, where proxies would log it.
+A request is a question in SQL with its options, a list of such questions, a profile, or a
+measurement of limits. SQL comes in a body, never in an address, where proxies would log it.
 """
 
 from collections.abc import Mapping
@@ -19,6 +19,7 @@ from deniable.query.plan.plan import Plan
 from deniable.release.asking.free_keys import explain_keys_alone
 from deniable.release.asking.outer_release import OuterRelease
 from deniable.release.asking.stages import plans_of_question
+from deniable.release.limits.limit_plans import plan_limits
 from deniable.release.profile.profiling import plan_whole_profile
 from deniable.release.public_session import Session
 
@@ -28,6 +29,7 @@ _NUMBERS = ("epsilon", "delta", "confidence", "relative", "of", "margin")
 _OPTIONS = (*_NUMBERS, "bounds", "weights", "nonnegative", "other", "nulls", "brackets")
 _QUESTION = ("sql", *_OPTIONS, "fresh")
 _PROFILE = ("table", "epsilon", "delta", "confidence")
+_LIMITS = ("table", "by", "epsilon", "max_groups", "max_rows", "confidence")
 _AROUND = ("question_id", "part", "expects")
 
 
@@ -35,7 +37,7 @@ _AROUND = ("question_id", "part", "expects")
 class AskedQuestions:
     """A request that was read: what is asked, about which rows, and under which id."""
 
-    kind: str  # "question", "questions" or "profile"
+    kind: str  # "question", "questions", "profile" or "limits"
     told: dict[str, Any]  # the request without its id, to compare with later ones
     questions: tuple[dict[str, Any], ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
@@ -74,6 +76,8 @@ class AskedQuestions:
         """The plans of all steps, of which each has a slot. Nothing is spent or read."""
         if self.kind == "profile":
             return plan_whole_profile(session, **self.options)
+        if self.kind == "limits":
+            return plan_limits(session, **self.options).plans
         if self.kind == "questions":  # each of them one plan: all are fixed now
             asked = self.questions
             return tuple(session.plan(one["sql"], **self.ask_options(one)) for one in asked)
@@ -85,8 +89,9 @@ class AskedQuestions:
 
     def answer(self, session: Any, question_id: str) -> dict[str, Any]:
         """Asks, waits, and returns what is handed over."""
-        if self.kind == "profile":
-            left = describe_remaining(session.profile(**self.options).remaining)
+        if self.kind in ("profile", "limits"):
+            look = session.profile if self.kind == "profile" else session.limits
+            left = describe_remaining(look(**self.options).remaining)
             around = {"repeated": session.repeated, "kept": True, "more": "", "remaining": left}
             return {"kind": "run", "record": session.record, **around}
         if self.kind == "questions":
@@ -155,6 +160,9 @@ def read_request(body: bytes) -> AskedQuestions:
         if not isinstance(options.get("table"), str | None) or "epsilon" not in options:
             raise InvalidParameter("A profile needs `epsilon`; `table` is a name.")
         return AskedQuestions("profile", options=_read_numbers(options), **made)
+    if "limits" in told:
+        _check_names(told, ("limits",))
+        return AskedQuestions("limits", options=_read_limits(told["limits"]), **made)
     if "questions" in told:
         _check_names(told, ("questions", "delta"))
         listed = told["questions"]
@@ -198,6 +206,19 @@ def _read_question(told: Any, *, several: bool = False) -> dict[str, Any]:
     if several and (question.get("bounds") is not None or question.get("fresh")):
         raise Unsupported("A list of questions takes no `bounds` and no `fresh`.")
     return _read_numbers(question)
+
+
+def _read_limits(told: Any) -> dict[str, Any]:
+    """What limits are measured. `by` is always a list here, as a client writes it."""
+    options = {"table": None} | _read_names(told, _LIMITS, "measurement of limits")
+    by, caps = options.get("by") or [], [options.get("max_groups"), options.get("max_rows")]
+    if not isinstance(options["table"], str | None) or "epsilon" not in options:
+        raise InvalidParameter("Limits need `epsilon`; `table` is a name.")
+    if not isinstance(by, list) or not all(isinstance(name, str) for name in by):
+        raise InvalidParameter("`by` must be a list of the names of columns.")
+    if any(isinstance(cap, bool) or not isinstance(cap, int | None) for cap in caps):
+        raise InvalidParameter("`max_groups` and `max_rows` must be whole numbers.")
+    return _read_numbers(options)
 
 
 def _read_numbers(question: dict[str, Any]) -> dict[str, Any]:

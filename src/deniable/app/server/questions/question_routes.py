@@ -8,7 +8,7 @@ worked, or how many rows it read.
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from deniable.app.server.accounts.identity import Identities, Person
+from deniable.app.server.children.turns import Found, Given, Turns
 from deniable.app.server.problem_details import problem_of, show_problem
 from deniable.app.server.questions import slots
 from deniable.app.server.questions.admission import Admission, tables_of
@@ -35,6 +36,8 @@ from deniable.errors import AccessDenied, EngineFailed
 
 _WAITS = 25.0  # seconds that one request for an answer may wait
 _LOOK = 0.02  # seconds between two looks for an outcome, after its slot
+MOST_READ = 64  # long pages of one person that wait
+READING_THREADS = 4  # that make long pages: more would only share a processor
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,20 @@ class QuestionServer:
     policies: Mapping[str, ServedPolicy]
     people: Identities
     admission: Admission
+    reading: Turns = field(default_factory=lambda: Turns(MOST_READ, threads=READING_THREADS))
+
+    async def read(
+        self,
+        request: Request,
+        act: Callable[Given, Found],
+        *given: Given.args,
+        **how: Given.kwargs,
+    ) -> Found:
+        """Does what may take long for a long answer, or a long ledger: one thing of a person at
+        a time, and few of all people. So pages leave threads to short requests, always."""
+        person: Person | None = getattr(request.state, "person", None)
+        asker = f"address {request.client and request.client.host}"
+        return await self.reading.run(person.name if person else asker, act, *given, **how)
 
 
 def question_router(server: QuestionServer) -> APIRouter:
@@ -111,10 +128,14 @@ class _QuestionRoutes:
         served, _ = self._enter(request, policy)
         return JSONResponse(describe_head(served.session.ledger))
 
-    def show_entries(self, request: Request, policy: str) -> Response:
+    async def show_entries(self, request: Request, policy: str) -> Response:
         served, person = self._enter(request, policy)
         whose = None if request.state.reach == "any" else person.name
-        return JSONResponse(describe_entries(served, person, whose))
+
+        def write() -> Response:
+            return JSONResponse(describe_entries(served, person, whose))
+
+        return await self._server.read(request, write)
 
     async def explain(self, request: Request, policy: str) -> Response:
         served, person = self._enter(request, policy)
@@ -154,7 +175,7 @@ class _QuestionRoutes:
                 return _tell_waiting(job, policy)
             await asyncio.sleep(_LOOK)
             job = await run_in_threadpool(self._find, policy, job_id, whose)
-        return await run_in_threadpool(_hand_over, job, wanted)
+        return await self._server.read(request, _hand_over, job, wanted)
 
     def _find(self, policy: str, job_id: str, whose: str | None) -> Job:
         job = self._server.admission.queue.find(policy, job_id, whose)

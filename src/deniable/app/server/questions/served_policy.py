@@ -57,9 +57,9 @@ class ServedPolicy:
         if not padded:  # which every certificate says
             self._session._records.engine += ", answered without slots"
         declared = self._session.policy
-        self._rehearsals = RehearsalChildren(declared)
+        self.rehearsals = RehearsalChildren(declared)
         self._slots = SlotLengths(
-            name, declared, database, self._rehearsals.seconds, shortest=slot
+            name, declared, database, self.rehearsals.seconds, shortest=slot
         )
 
     @classmethod
@@ -112,6 +112,11 @@ class ServedPolicy:
             return [self.time_limit] * len(plans)
         return [self._slots.of(plan, canonical.plan_form(plan)[1]) for plan in plans]
 
+    def has_slots(self, plans: Sequence[Plan]) -> bool:
+        """Whether the lengths of all slots are known, so that no plan must be rehearsed."""
+        hashes = (canonical.plan_form(plan)[1] for plan in plans)
+        return not self.padded or all(self._slots.known(each) is not None for each in hashes)
+
     def is_open_to(self, person: Person) -> bool:
         """Whether all tables are there for a person."""
         return person.may_read(self.name, list(self.declared.tables))
@@ -157,7 +162,7 @@ class ServedPolicy:
 
     def close(self) -> None:
         """Ends the children and closes the ledger."""
-        self._rehearsals.close()
+        self.rehearsals.close()
         self._session.close()
 
 

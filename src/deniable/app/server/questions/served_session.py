@@ -63,7 +63,7 @@ class ServedSession(Session):
         deadline = in_monotonic_time(ends)
         engine: Any = self._engine
         timed = engine.until(deadline) if isinstance(engine, PooledEngine) else engine
-        outcome = run(timed, written, self._log, kept)
+        outcome = run(timed, written, self._log, kept, noise_first=True)
         if not self._timetable.padded:
             return outcome
         if slots.now() > ends or getattr(timed, "overran", False):

@@ -55,13 +55,10 @@ class SlotLengths:
 
     def of(self, plan: Plan, plan_hash: str) -> float:
         """The length of a plan's slot, in seconds; for a new plan it is rehearsed."""
-        key = self._name, f"{self._shortest!r} {plan_hash}"
-        with self._database.reading() as connection:
-            known = connection.execute(
-                "SELECT seconds FROM slots WHERE policy = ? AND plan = ?", key
-            ).fetchone()
+        known = self.known(plan_hash)
         if known is not None:
-            return float(known[0])
+            return known
+        key = self._key(plan_hash)
         taken = self._rehearse(plan)
         growth = max(self._growth(table) for table in plan.tables)
         length = slot_length(self._shortest, taken * growth)
@@ -71,6 +68,17 @@ class SlotLengths:
                 "SELECT seconds FROM slots WHERE policy = ? AND plan = ?", key
             ).fetchone()
         return float(length)
+
+    def known(self, plan_hash: str) -> float | None:
+        """The length of a slot that was found before."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                "SELECT seconds FROM slots WHERE policy = ? AND plan = ?", self._key(plan_hash)
+            ).fetchone()
+        return None if found is None else float(found[0])
+
+    def _key(self, plan_hash: str) -> tuple[str, str]:
+        return self._name, f"{self._shortest!r} {plan_hash}"
 
     def _growth(self, table: str) -> float:
         """How many times as many rows a table may have as the rehearsal had."""

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -51,36 +50,38 @@ class SurveyConsole:
             PageRoute("GET", f"{SURVEY}/results/{{form}}", self.show_results),
         ]
 
-    def show_list(self, request: Request) -> Response:
+    async def show_list(self, request: Request) -> Response:
         """All surveys, and a draft to begin with."""
-        return self._list(request, DRAFT)
+        return await self._console.work(request, self._list, request, DRAFT)
 
     async def add(self, request: Request) -> Response:
         """Keeps a new draft."""
         text = (await read_form(request)).get("text", "").replace("\r\n", "\n")
         try:
-            name = await run_in_threadpool(self._desk().draft, text)
+            name = await self._console.work(request, self._desk().draft, text)
         except DeniableError as problem:
-            return await run_in_threadpool(self._list, request, text, str(problem))
+            return await self._console.work(request, self._list, request, text, str(problem))
         return go_to(f"{LIST}/{name}")
 
-    def show_survey(self, request: Request, name: str) -> Response:
+    async def show_survey(self, request: Request, name: str) -> Response:
         """One survey: a draft with its preview, or what becomes of it."""
-        return self._page(request, name)
+        return await self._console.work(request, self._page, request, name)
 
     async def act(self, request: Request, name: str) -> Response:
         """Saves, opens or closes a survey, or makes invitations."""
         fields = await read_form(request)
         text = fields.get("text", "").replace("\r\n", "\n")
         try:
-            links = await run_in_threadpool(self._act, name, fields, text)
+            links = await self._console.work(request, self._act, name, fields, text)
         except UnknownSurvey:
             raise HTTPException(404) from None
         except DeniableError as problem:
             kept = text or None
-            return await run_in_threadpool(self._page, request, name, kept, str(problem))
+            return await self._console.work(
+                request, self._page, request, name, kept, str(problem)
+            )
         if links:
-            return await run_in_threadpool(self._page, request, name, None, "", links)
+            return await self._console.work(request, self._page, request, name, None, "", links)
         return go_to(f"{LIST}/{name}")
 
     def show_preview(self, name: str, language: str = "") -> Response:
@@ -91,8 +92,11 @@ class SurveyConsole:
         """A file of that page."""
         return self._preview(name, form)
 
-    def show_results(self, name: str, form: str = "") -> Response:
+    async def show_results(self, request: Request, name: str, form: str = "") -> Response:
         """The results, by whole batches; or a file that they offer."""
+        return await self._console.work(request, self._results, name, form)
+
+    def _results(self, name: str, form: str) -> Response:
         try:
             collection = self._desk().collection(name)
         except UnknownSurvey:

@@ -40,9 +40,10 @@ class LedgerPages:
             PageRoute("POST", LEDGER, self.replay),
         ]
 
-    def show_ledger(self, request: Request, policy: str, before: str = "") -> Response:
+    async def show_ledger(self, request: Request, policy: str, before: str = "") -> Response:
         """The charges that are there for a person, the latest first."""
-        return self._page(request, policy, before=read_whole(before, digits=15))
+        number = read_whole(before, digits=15)
+        return await self._console.work(request, self._page, request, policy, before=number)
 
     async def replay(self, request: Request, policy: str) -> Response:
         """Checks every entry with the public key only, and against an earlier head."""
@@ -52,10 +53,12 @@ class LedgerPages:
         try:
             found = await run_in_threadpool(_replay, served, head)
         except DeniableError as problem:
-            return await run_in_threadpool(
-                self._page, request, policy, head=head, problem=str(problem)
+            return await self._console.work(
+                request, self._page, request, policy, head=head, problem=str(problem)
             )
-        return await run_in_threadpool(self._page, request, policy, head=head, found=found)
+        return await self._console.work(
+            request, self._page, request, policy, head=head, found=found
+        )
 
     def _page(
         self,

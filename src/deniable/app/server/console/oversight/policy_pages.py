@@ -7,7 +7,6 @@ and consents in the ledger: the page shows the exact command.
 import shlex
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -42,24 +41,29 @@ class PolicyPages:
             PageRoute("POST", POLICY, self.check),
         ]
 
-    def show_policy(self, request: Request, policy: str) -> Response:
+    async def show_policy(self, request: Request, policy: str) -> Response:
         """The policy in force, with what it allows."""
         served, _ = self._console.enter(request, policy)
-        served.reread()
-        return self._page(request, served, text=served.text)
+
+        def show() -> Response:
+            served.reread()
+            return self._page(request, served, text=served.text)
+
+        return await self._console.work(request, show)
 
     async def check(self, request: Request, policy: str) -> Response:
         """A draft, or its file to be saved. Nothing is changed."""
         served, person = self._console.enter(request, policy)
         if not served.is_open_to(person):  # the comparison shows every line
             raise HTTPException(404)
-        await run_in_threadpool(served.reread)
+        await self._console.work(request, served.reread)
         fields = await read_form(request)
         text = fields.get("draft", "").replace("\r\n", "\n")
         if fields.get("act") == "download":
             return _download(text, served.name)
         ledger: Any = served.session.ledger
-        draft = await run_in_threadpool(
+        draft = await self._console.work(
+            request,
             check_draft,
             text,
             file=served.file,
@@ -67,7 +71,9 @@ class PolicyPages:
             in_force=served.declared,
             ledger=ledger,
         )
-        return await run_in_threadpool(self._page, request, served, text=text, draft=draft)
+        return await self._console.work(
+            request, self._page, request, served, text=text, draft=draft
+        )
 
     def _page(
         self,
