@@ -80,6 +80,7 @@ class _Column(_Strict):
     bounds: Annotated[list[Amount], Field(min_length=2, max_length=2)] | None = None
     step: Amount | None = None
     keys: list[KeyInFile] | str | None = None
+    length: int | None = None
 
 
 class _Schedule(_Strict):

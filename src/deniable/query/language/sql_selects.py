@@ -31,9 +31,12 @@ from deniable.query.language.syntax_tree import (
     SubQuery,
     TableRef,
     UnionAll,
+    Unnested,
 )
+from deniable.query.language.spellings.written_lists import add_lists, read_unnested
 
 _CLAUSES = {"expressions", "from_", "joins", "where", "group", "having", "distinct"}
+_CLAUSES |= {"laterals"}
 _OUTER_CLAUSES = _CLAUSES | {"order", "limit"}
 _MOST_COLUMNS, _MOST_KEYS = 1000, 50
 _SIDES = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
@@ -184,7 +187,7 @@ def read_from(select: exp.Expr, where: Expression | None = None) -> Relation:
     relation = _read_relation(source.this)
     for join in select.args.get("joins") or ():
         relation = _read_join(relation, join)
-    return _join_by_where(relation, conjuncts(where))
+    return _join_by_where(add_lists(relation, select), conjuncts(where))
 
 
 def _join_by_where(relation: Relation, conditions: tuple[Expression, ...]) -> Relation:
@@ -192,6 +195,8 @@ def _join_by_where(relation: Relation, conditions: tuple[Expression, ...]) -> Re
 
     WHERE keeps these conditions, so no answer changes. The join only makes them visible.
     """
+    if isinstance(relation, Unnested):
+        return replace(relation, source=_join_by_where(relation.source, conditions))
     if not isinstance(relation, Join) or relation.kind not in ("cross", "inner", "left"):
         return relation
     left = _join_by_where(relation.left, conditions)
@@ -207,6 +212,8 @@ def _table_names(relation: Relation) -> set[str]:
     """The names of the tables in a relation."""
     if isinstance(relation, Join):
         return _table_names(relation.left) | _table_names(relation.right)
+    if isinstance(relation, Unnested):
+        return _table_names(relation.source) | {(relation.alias or "").lower()} - {""}
     name = relation.name.rpartition(".")[2] if isinstance(relation, TableRef) else None
     return {(relation.alias or name or "").lower()} - {""}
 
@@ -265,6 +272,9 @@ def _rename_relation(
 
 
 def _read_join(left: Relation, join: exp.Expr) -> Relation:
+    unnested = read_unnested(left, join)
+    if unnested is not None:
+        return unnested
     kind, side = str(join.args.get("kind") or ""), str(join.args.get("side") or "")
     method = str(join.args.get("method") or "")
     half = kind in ("SEMI", "ANTI") and side in ("", "LEFT") and not method

@@ -146,7 +146,7 @@ def join_views(
     `unique` says that each row of the left view is joined with at most one of the right view.
     """
     _check_sides(left, right, kind)
-    columns, outputs = _side_by_side(left, right)
+    columns, outputs = side_by_side(left, right)
     names, first = list(columns), len(left.columns)
     bare = RelationView(Scope(Table("joined", public=True, columns=columns)), outputs)
     same = [Call("=", (ColumnRef(names[a]), ColumnRef(names[first + b]))) for a, b in using]
@@ -178,16 +178,23 @@ def join_views(
     return RelationView(Scope(table, source, origin), outputs)
 
 
-def _side_by_side(
+def side_by_side(
     left: RelationView, right: RelationView
 ) -> tuple[dict[str, Declared], tuple[ViewColumn, ...]]:
-    """The columns of both views under distinct names, and the view columns that use them."""
+    """The columns of both views under distinct names, and the view columns that use them.
+
+    What is joined to elements of lists may differ from one element to the next.
+    """
     pairs = [(side, column) for side in (left, right) for column in side.columns]
+    listed = max(left.scope.origin.times, right.scope.origin.times) > 1
     names = _distinct_names([column for _, column in pairs])
     columns = {
         name: declare_column(name, column.expression, side.scope)
         for name, (side, column) in zip(names, pairs, strict=True)
     }
+    for name, (side, _) in zip(names, pairs, strict=True):
+        if listed and side.scope.origin.times == 1:
+            columns[name] = replace(columns[name], spread=True)
     outputs = (
         replace(column, expression=ColumnRef(name))
         for name, (_, column) in zip(names, pairs, strict=True)

@@ -79,6 +79,7 @@ class RowOrigin:
     max_groups_per_unit: int = 1
     max_rows_per_unit_per_group: int = 1
     most_joined: int | None = None  # rows of one unit that each side of a join keeps
+    times: int = 1  # how many rows UNNEST made of one, at most
     # Columns that hold a key of a path to the unit, and which: rows with the same value of the
     # same key belong to the same unit.
     keys: tuple[tuple[str, str], ...] = ()
@@ -100,6 +101,7 @@ class RowOrigin:
             max(part.max_groups_per_unit for part in private),
             max(part.max_rows_per_unit_per_group for part in private),
             max(part.most_joined or 0 for part in private) or None,
+            max(part.times for part in private),
         )
 
 

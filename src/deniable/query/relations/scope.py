@@ -205,10 +205,16 @@ class Scope:
         return value_ranges.shorten(function.value_range(ranges))
 
     def _column_range(self, column: Declared) -> ValueRange:
+        if column.elements is not None:
+            raise InvalidQuery(
+                f"Column {column.name} holds lists. Ask about their elements, in FROM "
+                f"{self.table.name}, UNNEST({column.name}) AS u(element)."
+            )
         if column.kind is None:
             raise InvalidQuery(
                 f"Column {column.name} cannot be used in a question: its type is not a number, "
-                "text, boolean, date or timestamp. Convert it in the source, or leave it out."
+                "text, boolean, date or timestamp. Convert it in the source, or leave it out. "
+                "If it holds lists, declare their `length`, and ask about UNNEST."
             )
         if column.kind != "number":
             return ValueRange(column.kind, timed=column.timed)
@@ -291,7 +297,7 @@ class Scope:
         """A column of integers as it enters a statement as a group key: an integer, clipped."""
         column = self.column(name)
         bare = self._raw(column)
-        if column.narrow and column.bounds is None:
+        if column.elements is not None or (column.narrow and column.bounds is None):
             return bare  # grouping by a wider type takes a fifth longer
         raw = exp.TryCast(this=bare, to=exp.DataType.build("bigint"), safe=True)
         if column.bounds is None:

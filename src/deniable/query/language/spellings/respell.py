@@ -17,6 +17,7 @@ from deniable.query.language.spellings.spans import (
     whole_units_between,
 )
 from deniable.query.language.spellings.written_dates import compare_written, write_part
+from deniable.query.language.spellings.written_lists import element_in_select
 
 Rule = Callable[[exp.Expr], exp.Expr | None]
 
@@ -226,6 +227,7 @@ _NAMED: dict[str, Rule] = {
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _RULES: dict[type[exp.Expr], tuple[Rule, ...]] = {
     **dict.fromkeys(_COMPARED, (compare_spans, compare_written)),
+    exp.Explode: (lambda node: element_in_select(),),
     exp.In: (compare_written,),
     exp.Between: (compare_written,),
     exp.TimeToStr: (write_part,),
