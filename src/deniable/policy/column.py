@@ -10,12 +10,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, positive, rational
-from deniable.policy.list_types import (
-    check_element_kind,
-    check_length,
-    element_type,
-    not_a_list,
-)
+from deniable.policy.list_types import check_element_kind, check_length, list_element
 
 Kind: TypeAlias = Literal["number", "text", "boolean", "date"]
 DeclaredKind: TypeAlias = Literal["number", "integer", "text", "boolean", "date", "timestamp"]
@@ -182,10 +177,7 @@ class Column:
         True
         """
         if self.elements is not None:
-            inside = element_type(type_)
-            if inside is None:
-                raise not_a_list(name, type_)
-            elements = self.elements.with_type(name, inside, untyped=untyped)
+            elements = self.elements.with_type(name, list_element(name, type_), untyped=untyped)
             check_element_kind(name, elements.kind)
             return Column(name, length=self.length, elements=elements)
         source_kind = kind_of_type(type_)

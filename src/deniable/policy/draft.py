@@ -91,7 +91,9 @@ def _column(name: str, type_: str, untyped: bool) -> str:
         return f'# {key} = {{ keys = ["A", "B"] }} # {type_}: for groups; or keys = "private"'
     inside = element_type(type_)
     if inside is not None and kind_of_type(inside) in ("number", "text", "boolean"):
-        element = _column(name, inside, untyped).partition(" # ")[0].replace("{", "{ length = 5,")
+        element = (
+            _column(name, inside, untyped).partition(" # ")[0].replace("{", "{ length = 5,")
+        )
         return f"{element} # {type_}: for UNNEST, which takes 5 elements of a list"
     return f"# {key} # {type_}: not supported in questions"
 

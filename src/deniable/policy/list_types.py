@@ -1,4 +1,4 @@
-"""Columns that hold lists: how long a list may be, and the types of lists and their elements."""
+"""Columns that hold lists: how long a list may be, and the types of lists and elements."""
 
 from deniable.errors import InvalidPolicy
 
@@ -36,10 +36,13 @@ def check_element_kind(name: str, kind: str | None) -> None:
         )
 
 
-def not_a_list(name: str, type_: str) -> InvalidPolicy:
-    """The error for a `length` where the source holds no lists."""
-    return InvalidPolicy(
-        f"Column {name!r} has a `length`, so it should hold lists, but its source has the type "
-        f"{type_}. Remove `length`, or store lists, such as VARCHAR[].",
-        where=("columns", name, "length"),
-    )
+def list_element(name: str, type_: str) -> str:
+    """The type of the elements of a column with a `length`. Refuses a source without lists."""
+    inside = element_type(type_)
+    if inside is None:
+        raise InvalidPolicy(
+            f"Column {name!r} has a `length`, so it should hold lists of plain values, but its "
+            f"source has the type {type_}. Remove `length`, or store lists, such as VARCHAR[].",
+            where=("columns", name, "length"),
+        )
+    return inside

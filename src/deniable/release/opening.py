@@ -76,10 +76,10 @@ def protect(
     """A session about one frame or file; `epsilon` and `delta` are the whole budget.
 
     `unit` names the column that identifies the privacy unit; without it the unit is the row.
-    `bounds`, `step`, `keys`, `kind` and `length` declare what is public about columns; `neighbors`,
-    `max_groups_per_unit`, `max_rows_per_unit_per_group`, `row_ceiling` and `expected_rows`
-    what is public about the table, and `sample` how its rows were drawn. `memory` is what the
-    engine may use ("4 GB") before it writes temporary files.
+    `bounds`, `step`, `keys`, `kind` and `length` declare what is public about columns;
+    `neighbors`, `max_groups_per_unit`, `max_rows_per_unit_per_group`, `row_ceiling` and
+    `expected_rows` what is public about the table, and `sample` how its rows were drawn.
+    `memory` is what the engine may use ("4 GB") before it writes temporary files.
 
     >>> import pyarrow as pa
     >>> frame = pa.table({"ward": ["A", "B"], "cost": [10, 20]})

@@ -1,8 +1,7 @@
 """Names of DuckDB's types, without the data that some of them hold, and how columns of them are
 read: without values so long that a function of them could fail."""
 
-from deniable.engines.handover.long_texts import LONGEST_TEXT
-from deniable.policy.list_types import LONGEST_LIST, element_type
+from deniable.engines.handover.long_texts import LONGEST_LIST, LONGEST_TEXT
 
 
 def type_name(type_: str) -> str:
@@ -37,7 +36,7 @@ def shorten(column: str, type_: str, collation: str = "") -> str | None:
     if not type_name(type_).endswith("[]"):
         return None
     first = f"{column}[1:{LONGEST_LIST}]"
-    if element_type(type_) in ("VARCHAR", "JSON"):
+    if type_ in ("VARCHAR[]", "JSON[]"):
         element = "e" if type_ == "VARCHAR[]" else "CAST(e AS VARCHAR)"
         first = f"list_transform({first}, lambda e: {_short(element, collation)})"
     return f"{first} AS {column}"

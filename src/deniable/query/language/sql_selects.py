@@ -13,6 +13,7 @@ from deniable.query.language.expressions import (
     conjunction,
     conjuncts,
 )
+from deniable.query.language.spellings.written_lists import add_lists, read_unnested
 from deniable.query.language.spellings.written_windows import read_qualify
 from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_expressions import ExpressionReader
@@ -33,7 +34,6 @@ from deniable.query.language.syntax_tree import (
     UnionAll,
     Unnested,
 )
-from deniable.query.language.spellings.written_lists import add_lists, read_unnested
 
 _CLAUSES = {"expressions", "from_", "joins", "where", "group", "having", "distinct"}
 _CLAUSES |= {"laterals"}

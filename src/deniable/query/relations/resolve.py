@@ -31,8 +31,8 @@ from deniable.query.relations.row_origin import NumberedRows, RowOrigin, hidden_
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.subqueries import Rewrite, join_subqueries
 from deniable.query.relations.unions import unite_views
-from deniable.query.relations.unnest import spread_over_groups, unnest_view
 from deniable.query.relations.unit_windows import has_window, window_view
+from deniable.query.relations.unnest import spread_over_groups, unnest_view
 from deniable.query.relations.views import RelationView, ViewColumn
 
 _MOST_RELATIONS = 50  # tables and sub-queries of one question

@@ -9,7 +9,7 @@ and never in a hash.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sqlglot import exp
@@ -83,6 +83,12 @@ class RowOrigin:
     # Columns that hold a key of a path to the unit, and which: rows with the same value of the
     # same key belong to the same unit.
     keys: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def without_elements(self) -> "RowOrigin":
+        """The origin of rows that UNNEST made, put together again."""
+        rows = max(1, self.max_rows_per_unit_per_group // self.times)
+        return replace(self, max_rows_per_unit_per_group=rows, times=1)
 
     @classmethod
     def combine(cls, parts: "Sequence[RowOrigin]", *, one_row_per_unit: bool) -> "RowOrigin":

@@ -14,8 +14,8 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery
 from deniable.policy import Column, Table
 from deniable.query.language.expressions import walk
-from deniable.query.language.syntax_tree import ColumnRef, Expression, Unnested
 from deniable.query.language.spellings.written_lists import IN_SELECT
+from deniable.query.language.syntax_tree import ColumnRef, Expression, Unnested
 from deniable.query.relations.joins import MOST_ROWS, side_by_side
 from deniable.query.relations.row_origin import RowOrigin, hidden_name
 from deniable.query.relations.scope import Scope
@@ -67,10 +67,11 @@ def unnest_view(view: RelationView, relation: Unnested) -> RelationView:
         else None
     )
     if declared is None or declared.elements is None or declared.length is None:
+        example = f'{relation.column.name} = {{ length = 5, kind = "text" }}'
         raise InvalidQuery(
             f"UNNEST({relation.column}): the policy declares no `length` of lists in "
             f"{relation.column}. If the column holds lists, declare how many elements of each "
-            f'count, and what they are, for example   {relation.column.name} = {{ length = 5, kind = "text" }}'
+            f"count, and what they are, for example   {example}"
         )
     name = relation.name or relation.alias or "unnest"
     element = replace(declared.elements, name=name, spread=True)
@@ -81,7 +82,9 @@ def unnest_view(view: RelationView, relation: Unnested) -> RelationView:
     if relation.alias is not None and relation.name is None:  # DuckDB's own name, u.unnest
         outputs = (*outputs, replace(outputs[-1], name="unnest", hidden=True))
     units = [
-        own for own, held in zip(names, view.columns, strict=False) if held.expression == view.unit
+        own
+        for own, held in zip(names, view.columns, strict=False)
+        if held.expression == view.unit
     ]
     length, origin = declared.length, _spread(view.scope.origin, declared.length)
     table = _unnested_table(view, origin, columns, units, length)
@@ -141,8 +144,7 @@ def spread_over_groups(scope: Scope, keys: Iterable[Expression]) -> Scope:
     table, times = scope.table, scope.origin.times
     if times == 1 or not any(scope.column(leaf.name).spread for leaf in leaves):
         return scope
-    limits = {
-        "max_groups_per_unit": table.max_groups_per_unit * times,
-        "max_rows_per_unit_per_group": max(1, table.max_rows_per_unit_per_group // times),
-    }
-    return replace(scope, table=replace(table, **limits))
+    groups = table.max_groups_per_unit * times
+    rows = max(1, table.max_rows_per_unit_per_group // times)
+    limited = replace(table, max_groups_per_unit=groups, max_rows_per_unit_per_group=rows)
+    return replace(scope, table=limited)

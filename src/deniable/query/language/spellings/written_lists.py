@@ -1,4 +1,4 @@
-"""UNNEST of a list column, in all its spellings: in FROM, behind LATERAL VIEW, and in SELECT."""
+"""UNNEST of a list column in all its spellings: in FROM, by LATERAL VIEW, and in SELECT."""
 
 from sqlglot import exp
 
