@@ -1,4 +1,4 @@
-"""Tables with lists: of persons and of rows, with odd lists, and a public one beside them."""
+"""Tables with lists of persons and of rows, odd ones among them, and with texts of JSON."""
 
 import math
 
@@ -36,6 +36,21 @@ SOURCES = {
             "odd": pa.array([[math.nan, math.inf], [-0.0], [1.0]], pa.list_(pa.float64())),
         }
     ),
+    "notes": pa.table(
+        {
+            "note": [
+                '{"kind": "a", "items": [{"unit price": 2.5}]}',
+                '{"kind": "a", "items": [{"unit price": "9"}, {}]}',
+                '{"kind": "a"',
+                '{"kind": "a", "kind": "b", "items": [{"unit price": null}]}',
+                '["a"]',
+                '{"kind": "\\u0000"}',
+                "[" * 50_000,
+                "",
+                None,
+            ]
+        }
+    ),
     "names": pa.table({"code": ["a", "b", "c"], "chapter": ["I", "I", "II"]}),
 }
 SCHEMAS = {
@@ -48,6 +63,7 @@ SCHEMAS = {
         "flags": "BOOLEAN[]",
     },
     "rows": {"x": "BIGINT", "codes": "VARCHAR[]", "odd": "DOUBLE[]"},
+    "notes": {"note": "VARCHAR"},
     "names": {"code": "VARCHAR", "chapter": "VARCHAR"},
 }
 
@@ -77,6 +93,7 @@ def policy(neighbors="add-remove") -> Policy:
             length={"codes": 2, "odd": 2},
             **alike,
         ),
+        Table.declare("notes", SOURCES["notes"], kind={"note": "text"}, **alike),
         Table.declare("names", SOURCES["names"], keys={"chapter": ["I", "II"]}, public=True),
     ]
     return Policy([one.with_schema(SCHEMAS[one.name]) for one in tables], epsilon=9, delta=1e-3)

@@ -148,6 +148,20 @@ def spread_places(node: exp.Explode, scope: RowScope) -> tuple[Value, int]:
     return integer(ends[0][0], ends[-1][1], max(one.bits for one in places)), len(places)
 
 
+def _json_text(node: exp.JSONExtractScalar, scope: RowScope) -> Value:
+    """x ->> path: the text at a constant path of keys and places, or NULL. It fails on a text
+    that is no JSON, so x is one by its type: TRY_CAST has made NULL of all others."""
+    value, path = scope.value(only(node, "this", "expression").this), node.expression
+    require(value.kind == "json", "A path is looked up in what may be no JSON.")
+    root, *parts = path.expressions if isinstance(path, exp.JSONPath) else [None]
+    keys = all(isinstance(part, exp.JSONPathKey | exp.JSONPathSubscript) for part in parts)
+    own = isinstance(root, exp.JSONPathRoot) and not any(
+        part.find(exp.JSONPathWildcard) for part in parts
+    )
+    require(keys and own, "A path has other steps than keys and places.")
+    return Value("text")
+
+
 def _escape(node: exp.Escape, scope: RowScope) -> Value:
     """LIKE with an escape character fails on the first row if the pattern ends with it: so both
     are constants, and the pattern does not."""
@@ -305,6 +319,7 @@ FUNCTIONS: Rules = {
     exp.Anonymous: _lookup,
     exp.ArraySize: _list_length,
     exp.Escape: _escape,
+    exp.JSONExtractScalar: _json_text,
     **dict.fromkeys((exp.Extract, exp.TimestampTrunc, exp.DateDiff), _date_part),
     **dict.fromkeys((exp.Min, exp.Max), _extreme),
     exp.Median: _median,

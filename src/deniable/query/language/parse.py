@@ -19,6 +19,7 @@ from deniable.query.language.expressions import (
 )
 from deniable.query.language.question import Question
 from deniable.query.language.quoted_names import quote_names
+from deniable.query.language.spellings.written_json import check_json_keys
 from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_selects import (
     check_clauses,
@@ -235,6 +236,7 @@ def _measure(text: str) -> list[sqlglot.Token]:
         tokens = sqlglot.tokenize(text, dialect="duckdb")
     except SqlglotError as problem:
         raise _not_understood(text, problem) from None
+    check_json_keys(tokens)
     depth = deepest = 0
     for token in tokens:
         word = token.text.upper()

@@ -6,6 +6,7 @@ apply. DuckDB gives the same value to both, wherever it knows both (`test_respel
 
 from collections.abc import Callable
 
+import sqlglot
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
@@ -207,7 +208,14 @@ def _days_later(node: exp.Expr) -> exp.Expr | None:
     return type(node)(this=node.this.copy(), expression=span)
 
 
+def _json_text(value: exp.Expr, path: exp.Expr) -> exp.Expr:
+    """GET_JSON_OBJECT(x, path) is x ->> path."""
+    read = sqlglot.parse_one(f"x ->> {path.sql('duckdb')}", dialect="duckdb")
+    return exp.JSONExtractScalar(this=value, expression=read.args["expression"])
+
+
 _NAMED: dict[str, Rule] = {
+    "get_json_object": _named_rule(_json_text, 2),
     "mean": _distinct_mean,
     "weekday": _named_rule(lambda date: exp.DayOfWeek(this=date), 1),
     "dayofmonth": _named_rule(lambda date: exp.Day(this=date), 1),
