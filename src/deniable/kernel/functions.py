@@ -23,6 +23,7 @@ _UNITS = {"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOW", "ISODOW", "DOY", "DA
 _UNITS |= {"DAYOFYEAR", "HOUR", "MINUTE", "SECOND", "ISOYEAR"}
 _TEXT = {"text", "null"}
 _LIST = "raw list of "
+_STEPS: dict[type[Node], type] = {exp.JSONPathKey: str, exp.JSONPathSubscript: int}
 _OF_NUMBERS = (exp.Floor, exp.Ceil, exp.Sqrt, exp.Exp, exp.Ln, exp.Log, exp.Sin, exp.Cos)
 _OF_TEXTS = (exp.Lower, exp.Upper, exp.Trim, exp.Reverse, exp.MD5, exp.DPipe, exp.SplitPart)
 _TESTS = (exp.StartsWith, exp.EndsWith, exp.Contains, exp.Like, exp.ILike)
@@ -118,7 +119,7 @@ def _lookup(node: exp.Anonymous, scope: RowScope) -> Value:
 def _list_of(node: Node, scope: RowScope) -> Value:
     """A list that the source holds."""
     value = scope.value(node)
-    require(value.kind.startswith(_LIST), "This is no list of the source.")
+    require(value.kind.startswith(_LIST), "This is not a list of the source.")
     return value
 
 
@@ -153,12 +154,9 @@ def _json_text(node: exp.JSONExtractScalar, scope: RowScope) -> Value:
     that is no JSON, so x is one by its type: TRY_CAST has made NULL of all others."""
     value, path = scope.value(only(node, "this", "expression").this), node.expression
     require(value.kind == "json", "A path is looked up in what may be no JSON.")
-    root, *parts = path.expressions if isinstance(path, exp.JSONPath) else [None]
-    keys = all(isinstance(part, exp.JSONPathKey | exp.JSONPathSubscript) for part in parts)
-    own = isinstance(root, exp.JSONPathRoot) and not any(
-        part.find(exp.JSONPathWildcard) for part in parts
-    )
-    require(keys and own, "A path has other steps than keys and places.")
+    parts = path.expressions[1:] if isinstance(path, exp.JSONPath) else [node]
+    plain = all(type(part.this) is _STEPS.get(type(part)) for part in parts)
+    require(plain, "A path has other steps than keys and places.")
     return Value("text")
 
 

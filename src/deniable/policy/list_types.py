@@ -6,7 +6,7 @@ LONGEST_LIST = 1000  # elements; engines read no more of any list
 
 
 def element_type(type_: str) -> str | None:
-    """The type of a list's elements, in DuckDB's words; None for a type that is no list.
+    """The type of a list's elements, in DuckDB's words; None for another type.
 
     >>> element_type("VARCHAR[]"), element_type("VARCHAR"), element_type("LIST")
     ('VARCHAR', None, None)

@@ -5,7 +5,7 @@ that cannot be read is missing. Two privacy units never become one by that. Any 
 converted by its type, and by what is declared about it, never by its values. So no value can
 change the schema or make reading fail. Categories become text, because their list is data.
 Columns of Python objects, of 128-bit integers and of nothing become text. Times of day,
-durations and nested columns cannot be queried and are left out, but for lists whose `length` is
+durations and nested columns cannot be queried and are left out, except lists whose `length` is
 declared. Timestamps are converted to microseconds; those that are too far away become NULL.
 """
 

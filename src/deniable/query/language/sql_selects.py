@@ -1,7 +1,6 @@
 """SELECT statements, at any depth, read into our own trees. What is not listed is refused."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -348,14 +347,6 @@ def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star
         check_sizes([expression])
         outputs.append(Named(node.alias or output_name(expression), expression))
     return tuple(outputs)
-
-
-def check_names(outputs: Iterable[Named], mend: str) -> None:
-    """Refuses two columns with the same name."""
-    names = Counter(output.name.lower() for output in outputs)
-    doubled = next((name for name, count in names.items() if count > 1), None)
-    if doubled is not None:
-        raise InvalidQuery(f"Two columns of the answer have the name {doubled}. {mend}.")
 
 
 def check_count(listed: Sequence[object], clause: str, most: int = _MOST_COLUMNS) -> None:

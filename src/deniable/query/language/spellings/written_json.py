@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from sqlglot import exp
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from deniable.errors import InvalidQuery
 from deniable.query.language.syntax_tree import Call, Expression, Literal
