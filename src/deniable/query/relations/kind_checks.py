@@ -1,6 +1,7 @@
 """Checks of the kinds and limits of arguments, and the refusals of those that do not fit."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TypeVar
 
 from deniable.errors import InvalidQuery
@@ -10,6 +11,7 @@ from deniable.query.language.syntax_tree import Call, ColumnRef, Expression, Lit
 from deniable.query.relations.value_ranges import ValueRange
 
 _Part = TypeVar("_Part")
+_COMPARED = ("=", "<>", "in", "<", "<=", ">", ">=")
 
 
 def check_kinds(
@@ -32,6 +34,45 @@ def check_kinds(
         raise InvalidQuery(
             f"{call} mixes kinds: it takes {takes}. Found {shown}. CAST one of them."
         )
+
+
+def read_number(expression: Expression) -> Expression:
+    """A text of digits that is compared with a number is a number, as in DuckDB."""
+    text = expression.value if isinstance(expression, Literal) else None
+    whole = isinstance(text, str) and text.isascii() and text.removeprefix("-").isdigit()
+    return Literal(Fraction(str(text))) if whole and len(str(text)) <= 18 else expression
+
+
+def compare_alike(
+    name: str,
+    arguments: tuple[Expression, ...],
+    kinds: Sequence[str | None],
+    integers: Sequence[bool],
+) -> tuple[Expression, ...]:
+    """The arguments of a comparison, where DuckDB casts one of them: a text beside a number if
+    both may be equal, and a truth value beside a number or its own name. A text that is no
+    number is NULL."""
+    found = {kind for kind in kinds if kind is not None}
+    if found == {"number", "text"} and name in ("=", "<>", "in"):
+        others = [
+            whole for kind, whole in zip(kinds, integers, strict=True) if kind == "number"
+        ]
+        cast, kind = "cast integer" if all(others) else "cast number", "text"
+    elif found == {"boolean", "number"} and name in _COMPARED:
+        cast, kind = "cast integer", "boolean"
+    elif found == {"boolean", "text"}:
+        return tuple(map(_read_truth, arguments))
+    else:
+        return arguments
+    return tuple(
+        Call(cast, (part,)) if own == kind and not isinstance(part, Literal) else part
+        for part, own in zip(arguments, kinds, strict=True)
+    )
+
+
+def _read_truth(part: Expression) -> Expression:
+    word = str(part.value).lower() if isinstance(part, Literal) else ""
+    return Literal(word == "true") if word in ("true", "false") else part
 
 
 def case_parts(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
