@@ -17,6 +17,7 @@ from deniable.query.language.expressions import (
     aggregates_in,
     check_sizes,
 )
+from deniable.query.language.function_names import advise_unparsed
 from deniable.query.language.question import Question
 from deniable.query.language.quoted_names import quote_names
 from deniable.query.language.spellings.written_json import check_json_keys
@@ -315,10 +316,8 @@ def _not_understood(text: str, problem: Exception) -> InvalidQuery:
     if errors:
         first = errors[0]
         where = f" Near line {first.get('line')}, column {first.get('col')}."
-    return InvalidQuery(
-        f"This is not valid SQL.{where} Found {text[:80]!r}. Check the spelling, quotes and "
-        "brackets."
-    )
+    hint = advise_unparsed(text) or "Check the spelling, quotes and brackets."
+    return InvalidQuery(f"This is not valid SQL.{where} Found {text[:80]!r}. {hint}")
 
 
 def _read_order(order: exp.Expr | None, outputs: int) -> tuple[tuple[Expression, bool], ...]:

@@ -1,5 +1,6 @@
 """Checks of the kinds and limits of arguments, and the refusals of those that do not fit."""
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeVar
@@ -11,6 +12,7 @@ from deniable.query.language.syntax_tree import Call, ColumnRef, Expression, Lit
 from deniable.query.relations.value_ranges import ValueRange
 
 _Part = TypeVar("_Part")
+_DECIMAL = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
 _COMPARED = ("=", "<>", "in", "<", "<=", ">", ">=")
 
 
@@ -32,8 +34,27 @@ def check_kinds(
     if wrong:
         shown = ", ".join(sorted({str(given) for given in found if given is not None}))
         raise InvalidQuery(
-            f"{call} mixes kinds: it takes {takes}. Found {shown}. CAST one of them."
+            f"{call} mixes kinds: it takes {takes}. Found {shown}. {_mended(call, kind, found)}"
         )
+
+
+def _mended(call: Call, kind: object, found: Sequence[str | None]) -> str:
+    """The call with its texts as numbers, or put together; else what to do."""
+    if call.name == "+" and set(found) == {"text"}:
+        return f"To put texts together, write {Call('joined', call.arguments)}."
+    numeric = set(found) == {"number", "text"} and kind in ("number", "same")
+    if not numeric or len(found) != len(call.arguments):
+        return "CAST one of them."
+    pairs = zip(call.arguments, found, strict=True)
+    numbers = tuple(_as_number(part) if own == "text" else part for part, own in pairs)
+    return f"If the text holds numbers, write {Call(call.name, numbers)}."
+
+
+def _as_number(part: Expression) -> Expression:
+    text = part.value if isinstance(part, Literal) else None
+    if isinstance(text, str) and _DECIMAL.fullmatch(text):
+        return Literal(Fraction(text))
+    return Call("cast number", (part,))
 
 
 def read_number(expression: Expression) -> Expression:

@@ -237,6 +237,8 @@ _RULES: dict[type[exp.Expr], tuple[Rule, ...]] = {
     **dict.fromkeys(_COMPARED, (compare_spans, compare_written)),
     exp.Explode: (lambda node: element_in_select(),),
     exp.In: (compare_written,),
+    # sqlglot's own words for ANY_VALUE(x), which is refused by that name
+    exp.IgnoreNulls: (lambda node: node.this if isinstance(node.this, exp.AnyValue) else None,),
     exp.Between: (compare_written,),
     exp.TimeToStr: (write_part,),
     exp.ToChar: (write_part,),
