@@ -77,6 +77,18 @@ SHAPES = {
         "ward",
         "x",
     ),
+    "except of two columns": (
+        "person",
+        "(SELECT unit, pair, ward FROM data EXCEPT SELECT unit, pair, kind FROM more)",
+        "ward",
+        "LENGTH(ward)",
+    ),
+    "intersect of two columns": (
+        "person",
+        "(SELECT unit, pair, ward FROM data INTERSECT SELECT unit, pair, kind FROM more)",
+        "ward",
+        "LENGTH(ward)",
+    ),
     "texts put together": (
         "person",
         "data WHERE REPLACE(CONCAT(ward, 'xy') || code, 'xy', '-') <> 'A-p'",

@@ -12,6 +12,7 @@ from deniable.query.language.expressions import (
     conjunction,
     conjuncts,
 )
+from deniable.query.language.spellings.compared_rows import compare_rows
 from deniable.query.language.spellings.written_lists import add_lists, read_unnested
 from deniable.query.language.spellings.written_windows import read_qualify
 from deniable.query.language.sql_calls import quote_sql
@@ -156,11 +157,14 @@ def _read_compared(node: exp.Expr) -> Selection:
     )
     left, right = (*named, None, None)[:2]
     plain = isinstance(left, Named) and isinstance(right, Named)
+    rows = None if plain else compare_rows((sides[0], sides[1]), both=kept)
+    if rows is not None and not wrong and node.args.get("distinct"):
+        return rows
     if wrong or not plain or not node.args.get("distinct"):
         raise InvalidQuery(
             f"{'INTERSECT' if kept else 'EXCEPT'} is supported between two sub-queries that "
-            "select the privacy unit alone. For other columns write WHERE [NOT] EXISTS (SELECT "
-            "1 FROM b WHERE b.patient = a.patient AND b.x = a.x)."
+            "name their columns, the privacy unit among them. Or write WHERE [NOT] EXISTS "
+            "(SELECT 1 FROM b WHERE b.patient = a.patient AND b.x = a.x)."
         )
     assert isinstance(left, Named)
     assert isinstance(right, Named)
