@@ -81,13 +81,13 @@ SHAPES = {
         "person",
         "(SELECT unit, pair, ward FROM data EXCEPT SELECT unit, pair, kind FROM more)",
         "ward",
-        "LENGTH(ward)",
+        "CLAMP(LENGTH(ward), 0, 5)",
     ),
     "intersect of two columns": (
         "person",
         "(SELECT unit, pair, ward FROM data INTERSECT SELECT unit, pair, kind FROM more)",
         "ward",
-        "LENGTH(ward)",
+        "CLAMP(LENGTH(ward), 0, 5)",
     ),
     "texts put together": (
         "person",
@@ -407,7 +407,13 @@ MUTANTS = {
 }
 # A row has no more elements than its limits allow, and there are four regions.
 ENOUGH = {"elements of rows", "elements of rows added up"}
-ENOUGH_GROUPS = {*ENOUGH, "elements and a public table", "per person", "public, any condition"}
+ENOUGH_GROUPS = {
+    *ENOUGH,
+    "elements and a public table",
+    "intersect of two columns",
+    "per person",
+    "public, any condition",
+}
 CAUGHT = [
     *(
         ("no limit of rows", one, 0, False)
