@@ -25,7 +25,11 @@ def open_rehearsal(policy: Policy) -> DuckDB:
     >>> open_rehearsal(Policy([table], epsilon=1)).schema("visits")
     {'cost': 'DOUBLE', 'ward': 'VARCHAR'}
     """
-    return DuckDB.open(make_tables(policy))
+    lists = {
+        name: {key: column for key, column in table.columns.items() if column.elements}
+        for name, table in policy.tables.items()
+    }
+    return DuckDB(make_tables(policy), declared=lists)
 
 
 def make_tables(policy: Policy) -> dict[str, Any]:
