@@ -25,8 +25,8 @@ class _Reader:
 
     def refuse(self) -> InvalidQuery:
         return InvalidQuery(
-            f"The regular expression {self.written!r} cannot be turned into LIKE. {_EXAMPLE} Or "
-            "use LIKE, ILIKE, STARTS_WITH, CONTAINS and OR."
+            f"The regular expression {self.written!r} cannot be turned into LIKE. {_EXAMPLE} "
+            "Or use LIKE, ILIKE, STARTS_WITH, CONTAINS and OR."
         )
 
     def peek(self) -> str:
