@@ -71,8 +71,8 @@ def compare_alike(
     integers: Sequence[bool],
 ) -> tuple[Expression, ...]:
     """The arguments of a comparison, where DuckDB casts one of them: a text beside a number if
-    both may be equal, and a truth value beside a number or its own name. A text that is no
-    number is NULL."""
+    both may be equal, and a truth value beside a number or its own name. Other texts are
+    NULL."""
     found = {kind for kind in kinds if kind is not None}
     if found == {"number", "text"} and name in ("=", "<>", "in"):
         others = [

@@ -21,7 +21,7 @@ ROWS = pa.table(
         "note": [json.dumps({"a": {"b": i}, "c": [i, str(i)]}) for i in range(5)] + ["{"],
     }
 )
-# Each also runs in DuckDB as it is, but for the last.
+# Each also runs in DuckDB as it is, except the last.
 ASKED = [
     "SELECT COUNT(*), SUM(cost) FROM t, UNNEST(codes)",
     "SELECT COUNT(u), SUM(cost) FROM t, UNNEST(codes) AS u",
