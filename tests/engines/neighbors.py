@@ -18,7 +18,7 @@ from deniable.mechanisms import Gaussian, QuantileIntervals, Quantiles
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
-from deniable.query.relations import join_limits
+from deniable.query.relations import joins
 from tests.engines.questions import Questions
 
 PLANS = 40  # of one world
@@ -126,7 +126,7 @@ class Fuzz:
             number += 1
             world = self.questions.world(many=number % 10 == 0)
             with contextlib.ExitStack() as stack:
-                stack.enter_context(mock.patch.object(join_limits, "_LEAST", JOINED))
+                stack.enter_context(mock.patch.object(joins, "_LEAST", JOINED))
                 engines = [stack.enter_context(self.opened(side)) for side in world.sides]
                 known = [stack.enter_context(DuckDB.open(side)) for side in world.sides]
                 for engine in (*engines, *known):

@@ -16,6 +16,8 @@ def _table(table) -> TableFacts:
 
 
 def _kind(column) -> str:
+    if column.elements is not None:
+        return f"list of {_kind(column.elements)}"
     if column.narrow:
         return "integer"
     return "wide" if column.integer else column.kind or "other"

@@ -12,7 +12,7 @@ from deniable.engines.duckdb.made_up_rows import make_rows
 from deniable.engines.handover.unit_columns import add_unit_columns
 from deniable.engines.opening import engine_of, read_schemas
 from deniable.errors import InvalidPolicy
-from deniable.policy import Policy, Table
+from deniable.policy import Column, Policy, Table
 
 _TYPES = {"number": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE", "text": "VARCHAR"}
 
@@ -25,7 +25,11 @@ def open_rehearsal(policy: Policy) -> DuckDB:
     >>> open_rehearsal(Policy([table], epsilon=1)).schema("visits")
     {'cost': 'DOUBLE', 'ward': 'VARCHAR'}
     """
-    return DuckDB.open(make_tables(policy))
+    lists = {
+        name: {key: column for key, column in table.columns.items() if column.elements}
+        for name, table in policy.tables.items()
+    }
+    return DuckDB(make_tables(policy), declared=lists)
 
 
 def make_tables(policy: Policy) -> dict[str, Any]:
@@ -50,13 +54,18 @@ def _read_schemas(policy: Policy) -> dict[str, dict[str, str]]:
             schemas |= read_schemas({name: _read_frame(table)})
         except InvalidPolicy:
             schemas[name] = {
-                column.name: "BIGINT" if column.integer else _TYPES[column.kind or "text"]
-                for column in table.columns.values()
+                column.name: _declared_type(column) for column in table.columns.values()
             }
             step = None if table.path is None else table.path.column
             for column in filter(None, (table.id_column, step, *table.unique)):
                 schemas[name].setdefault(column, "VARCHAR")
     return add_unit_columns(policy, schemas)
+
+
+def _declared_type(column: Column) -> str:
+    if column.elements is not None:
+        return f"{_declared_type(column.elements)}[]"
+    return "BIGINT" if column.integer else _TYPES[column.kind or "text"]
 
 
 def _read_frame(table: Table) -> Any:

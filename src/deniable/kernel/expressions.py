@@ -35,6 +35,7 @@ _TYPES: Mapping[str, tuple[Value, set[str]]] = {
     "DOUBLE": (double(-inf, inf, NULL), _ANY),
     "BOOLEAN": (BOOL, _ANY),
     "TEXT": (Value("text"), {*_RAW, "int", "double", "bool", "date"}),
+    "JSON": (Value("json"), {"text"}),
     "TIMESTAMPNTZ": (Value("time"), {*_RAW, "raw date", "time"}),
     "DATE": (Value("date"), {*_RAW, "raw date", "time", "date"}),
 }

@@ -13,7 +13,8 @@ class TableFacts:
     """One table: who owns its rows, and what its columns may hold.
 
     `columns` gives each column one of the kinds "integer" (fits into 64 bits with a sign),
-    "wide" (an integer, maybe wider), "number", "text", "boolean", "date" and "other".
+    "wide" (an integer, maybe wider), "number", "text", "boolean", "date" and "other", or lists
+    of one of them, as "list of text".
     """
 
     name: str

@@ -15,13 +15,15 @@ from sqlglot import exp
 from deniable.kernel.expressions import NUMBERS, RowScope, Rules, check_kinds, text_of
 from deniable.kernel.polynomials import RowSum, Test, joint
 from deniable.kernel.reading import Node, match, only, require
-from deniable.kernel.values import BOOL, UNSURE, Form, Value, double, hull, integer
+from deniable.kernel.values import BOOL, UNSURE, Form, Value, double, hull, integer, stored
 
 _FARTHEST_PLACE = 10**9  # in a text
 _CALENDAR = (10102000000, 99991230235959)  # the moments of the years 1 to 9999, in digits
 _UNITS = {"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOW", "ISODOW", "DOY", "DAYOFWEEK"}
 _UNITS |= {"DAYOFYEAR", "HOUR", "MINUTE", "SECOND", "ISOYEAR"}
 _TEXT = {"text", "null"}
+_LIST = "raw list of "
+_STEPS: dict[type[Node], type] = {exp.JSONPathKey: str, exp.JSONPathSubscript: int}
 _OF_NUMBERS = (exp.Floor, exp.Ceil, exp.Sqrt, exp.Exp, exp.Ln, exp.Log, exp.Sin, exp.Cos)
 _OF_TEXTS = (exp.Lower, exp.Upper, exp.Trim, exp.Reverse, exp.MD5, exp.DPipe, exp.SplitPart)
 _TESTS = (exp.StartsWith, exp.EndsWith, exp.Contains, exp.Like, exp.ILike)
@@ -88,22 +90,43 @@ def _extremum(node: Node, scope: RowScope) -> Value:
 
 
 def _lookup(node: exp.Anonymous, scope: RowScope) -> Value:
-    """LIST_EXTRACT([a, b, ...], i): one of the entries of a constant list.
+    """LIST_EXTRACT([a, b, ...], i): one of the entries of a constant list. LIST_EXTRACT(x, i):
+    an element of a list that the source holds.
 
-    Proof. The list is the same for all rows, and holds integers of 32 bits. Places count from
-    1. Every place that a row can have is one of the list, so the result is an entry between the
-    first and the last of them. A place outside would be NULL in one engine and fail in another,
-    and so one row would decide whether there is an answer.
+    Proof. A constant list is the same for all rows, and holds integers of 32 bits. Places count
+    from 1. Every place that a row can have is one of the list, so the result is an entry
+    between the first and the last of them. A place outside would be NULL in one engine and fail
+    in another, and so one row would decide whether there is an answer. In a list of the source
+    every engine is asked so that a place outside is NULL, and a source's values may be NULL.
     """
     require(node.this == "LIST_EXTRACT", f"No rule covers the function {str(node.this)[:40]}.")
     listed, at = only(node, "this", "expressions").expressions
-    entries, place = _elements(listed, scope), scope.value(at)
+    place = scope.value(at)
+    if isinstance(listed, exp.Column):
+        held = _list_of(listed, scope)
+        require(place.kind == "int", "A place in a list is no integer.")
+        element = stored(held.kind.removeprefix(_LIST))
+        return element._replace(zeros=held.zeros if element.zeros else 0)
+    entries = _elements(listed, scope)
     constant = all(one.low == one.high for one in entries)
     require(constant, "An entry of a list is not a whole number.")
     inside = place.kind == "int" and not place.null and place.low >= 1
     require(inside and place.high <= len(entries), "No such place.")
     found = entries[int(place.low) - 1 : int(place.high)]
     return integer(min(one.low for one in found), max(one.high for one in found), 32)
+
+
+def _list_of(node: Node, scope: RowScope) -> Value:
+    """A list that the source holds."""
+    value = scope.value(node)
+    require(value.kind.startswith(_LIST), "This is not a list of the source.")
+    return value
+
+
+def _list_length(node: exp.ArraySize, scope: RowScope) -> Value:
+    """How many elements a list of the source has, which is no more than 32 bits."""
+    _list_of(only(node, "this").this, scope)
+    return integer(0, (1 << 31) - 2, 32)._replace(null=True)
 
 
 def _elements(node: Node, scope: RowScope) -> list[Value]:
@@ -124,6 +147,17 @@ def spread_places(node: exp.Explode, scope: RowScope) -> tuple[Value, int]:
     apart = all(a[1] < b[0] for a, b in pairwise(ends))
     require(apart, "Two places of a row may be the same.")
     return integer(ends[0][0], ends[-1][1], max(one.bits for one in places)), len(places)
+
+
+def _json_text(node: exp.JSONExtractScalar, scope: RowScope) -> Value:
+    """x ->> path: the text at a constant path of keys and places, or NULL. It fails on a text
+    that is no JSON, so x is one by its type: TRY_CAST has made NULL of all others."""
+    value, path = scope.value(only(node, "this", "expression").this), node.expression
+    require(value.kind == "json", "A path is looked up in what may be no JSON.")
+    parts = path.expressions[1:] if isinstance(path, exp.JSONPath) else [node]
+    plain = all(type(part.this) is _STEPS.get(type(part)) for part in parts)
+    require(plain, "A path has other steps than keys and places.")
+    return Value("text")
 
 
 def _escape(node: exp.Escape, scope: RowScope) -> Value:
@@ -281,7 +315,9 @@ FUNCTIONS: Rules = {
     **dict.fromkeys((exp.Abs, exp.Round, exp.Trunc), _kept_type),
     **dict.fromkeys((exp.Least, exp.Greatest), _extremum),
     exp.Anonymous: _lookup,
+    exp.ArraySize: _list_length,
     exp.Escape: _escape,
+    exp.JSONExtractScalar: _json_text,
     **dict.fromkeys((exp.Extract, exp.TimestampTrunc, exp.DateDiff), _date_part),
     **dict.fromkeys((exp.Min, exp.Max), _extreme),
     exp.Median: _median,

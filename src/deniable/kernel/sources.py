@@ -10,7 +10,7 @@ from deniable.kernel.facts import MOST_ROWS, TableFacts, folded
 from deniable.kernel.functions import FUNCTIONS
 from deniable.kernel.reading import Node, conditions, match, only, operands, require
 from deniable.kernel.relations import Owner, Relation, join_units
-from deniable.kernel.values import SIGNED, Limit, Names, Value
+from deniable.kernel.values import Limit, Names, Value, stored
 from deniable.query.plan.plan import KeyValue
 
 _RULES = {**EXPRESSIONS, **FUNCTIONS}
@@ -116,21 +116,13 @@ def scan(table: TableFacts) -> Relation:
     """A table: its rows belong to their unit, or each row is a unit of its own."""
     kinds = {folded(name): kind for name, kind in table.columns.items()}
     require(len(kinds) == len(table.columns), "Two columns of a table have the same name.")
-    columns = {name: _raw(kind) for name, kind in kinds.items()}
+    columns = {name: stored(kind) for name, kind in kinds.items()}
     rows, unit = min(table.row_ceiling, MOST_ROWS), folded(table.unit or "")
     if table.public:
         return Relation(columns, None, rows)
     if table.unit is None:
         return Relation(columns, Owner(None, ""), rows, known=True, limits=(_SINGLE,))
     return Relation(columns, Owner(unit, kinds[unit]), rows, frozenset([unit]))
-
-
-def _raw(kind: str) -> Value:
-    """A column as a source holds it: only casts may read it, unless it is a 64-bit integer."""
-    if kind == "integer":
-        return Value("int", -(1 << 63), (1 << 63) - 1, 64)
-    exact = kind in ("wide", "text", "boolean", "date")
-    return Value(f"raw {kind}", zeros=0 if exact else SIGNED)
 
 
 def number_rows(column: str, numbers: tuple[str, int, int], rows: Relation) -> Relation:

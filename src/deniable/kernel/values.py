@@ -112,6 +112,15 @@ BOOL = Value("bool", 0, 1)
 NULL = Value("null", different=1)
 
 
+def stored(kind: str) -> Value:
+    """A column as a source holds it: only casts may read it, unless it is a 64-bit integer. Of
+    a list only the elements may be read."""
+    if kind == "integer":
+        return Value("int", -(1 << 63), (1 << 63) - 1, 64)
+    exact = kind in ("wide", "text", "boolean", "date")
+    return Value(f"raw {kind}", zeros=0 if exact else SIGNED)
+
+
 def integer(low: Any, high: Any, bits: int, *parts: Value) -> Value:
     """An integer in a range. Refuses a range that its type cannot hold: it could overflow."""
     edge = 1 << (bits - 1)

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, positive, rational
+from deniable.policy.list_types import check_element_kind, check_length, list_element
 
 Kind: TypeAlias = Literal["number", "text", "boolean", "date"]
 DeclaredKind: TypeAlias = Literal["number", "integer", "text", "boolean", "date", "timestamp"]
@@ -30,7 +31,7 @@ def kind_of_type(type_: str) -> Kind | None:
         return None
     if name in _INTEGERS or name in ("FLOAT", "DOUBLE", "DECIMAL"):
         return "number"
-    if name in ("VARCHAR", "ENUM", "UUID"):
+    if name in ("VARCHAR", "ENUM", "UUID", "JSON"):
         return "text"
     if name == "BOOLEAN":
         return "boolean"
@@ -94,9 +95,15 @@ class Column:
     with a time of day: its groups are seconds, those of a date are days. A column whose kind
     is declared is read as that kind, whatever type the values of a frame gave it.
 
+    A column with a `length` holds lists, and all else is declared about their elements. Only
+    UNNEST reads it, and of a longer list the first `length` elements.
+
     >>> cost = Column("cost", bounds=(0, 10_000), step=0.01)
     >>> cost.kind, cost.step
     ('number', Fraction(1, 100))
+    >>> codes = Column("codes", kind="text", length=5)
+    >>> codes.kind, codes.elements.kind
+    (None, 'text')
     """
 
     name: str
@@ -107,6 +114,9 @@ class Column:
     integer: bool | None  # whether it holds only integers; None: nothing was declared or read
     narrow: bool  # whether it certainly holds integers of at most 64 bits
     timed: bool = False  # for dates: whether they have a time of day
+    elements: "Column | None" = None  # of lists: what is public about each element
+    length: int | None = None  # of lists: how many elements count
+    spread: bool = False  # whether it may differ in rows that UNNEST made of one
 
     def __init__(
         self,
@@ -119,7 +129,16 @@ class Column:
         integer: bool | None = None,
         narrow: bool = False,
         timed: bool = False,
+        length: int | None = None,
+        elements: "Column | None" = None,
+        spread: bool = False,
     ) -> None:
+        if length is not None:
+            check_length(name, length)
+            elements = elements or Column(name, kind=kind, bounds=bounds, step=step, keys=keys)
+            kind = bounds = step = keys = integer = None  # its own are unknown
+        object.__setattr__(self, "elements", elements)
+        object.__setattr__(self, "length", length)
         limits = None if bounds is None else _bounds(name, bounds)
         if kind == "integer" and step is None and limits is not None:
             step = 1
@@ -137,6 +156,7 @@ class Column:
         object.__setattr__(self, "integer", integer)
         object.__setattr__(self, "narrow", narrow)
         object.__setattr__(self, "timed", timed or kind == "timestamp")
+        object.__setattr__(self, "spread", spread)
 
     @property
     def has_declared_kind(self) -> bool:
@@ -156,6 +176,10 @@ class Column:
         >>> Column("Age", bounds=(0, 120)).with_type("age", "BIGINT").integer
         True
         """
+        if self.elements is not None:
+            elements = self.elements.with_type(name, list_element(name, type_), untyped=untyped)
+            check_element_kind(name, elements.kind)
+            return Column(name, length=self.length, elements=elements)
         source_kind = kind_of_type(type_)
         kind = self.kind or source_kind
         if source_kind == "text" and kind != "text" and not (self.has_declared_kind or untyped):

@@ -8,6 +8,7 @@ declares what is public about them.
 from collections.abc import Mapping
 
 from deniable.policy.column import is_integer_type, kind_of_type
+from deniable.policy.list_types import element_type
 from deniable.policy.source_addresses import is_untyped
 
 MARK = "FILL IN"
@@ -88,6 +89,12 @@ def _column(name: str, type_: str, untyped: bool) -> str:
         return f'# {key} = {{ keys = "private" }} # {type_}: for groups'
     if kind == "text":
         return f'# {key} = {{ keys = ["A", "B"] }} # {type_}: for groups; or keys = "private"'
+    inside = element_type(type_)
+    if inside is not None and kind_of_type(inside) in ("number", "text", "boolean"):
+        element = (
+            _column(name, inside, untyped).partition(" # ")[0].replace("{", "{ length = 5,")
+        )
+        return f"{element} # {type_}: for UNNEST, which takes 5 elements of a list"
     return f"# {key} # {type_}: not supported in questions"
 
 

@@ -14,8 +14,8 @@
     ward = { keys = ["A", "B", "C"] }
     diagnosis = { keys = "private" }
 
-Charges are recorded in a ledger next to the policy, unless `[ledger]` names another place.
-Units, analysts and tables may have budgets of their own, with the same keys:
+The ledger is a file next to the policy, unless `[ledger]` names another place. Units, analysts
+and tables may have budgets of their own, with the same keys:
 
     [budget]
     epsilon = 3
@@ -30,7 +30,6 @@ Units, analysts and tables may have budgets of their own, with the same keys:
     key = "ledger.key"
 
 The file may name its format (`format = 1`, the first line). Without it, the format is 1.
-
 Numbers are read as decimals, so 0.1 means exactly one tenth. An unknown key is an error:
 otherwise a misspelt limit would be ignored without a warning.
 """
@@ -80,6 +79,7 @@ class _Column(_Strict):
     bounds: Annotated[list[Amount], Field(min_length=2, max_length=2)] | None = None
     step: Amount | None = None
     keys: list[KeyInFile] | str | None = None
+    length: int | None = None
 
 
 class _Schedule(_Strict):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,10 +11,17 @@ from types import MappingProxyType
 from deniable.errors import InvalidPolicy
 from deniable.exact.rationals import Number
 from deniable.policy.budget import FILTER_NAMES, Budget, FilterName, Schedule
-from deniable.policy.memory_sizes import in_bytes
 from deniable.policy.names import compared_name
 from deniable.policy.table import Table
 from deniable.policy.unit_paths import check_paths
+
+_LEAST = 64 << 20  # bytes; an engine needs at least this much
+_UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12} | {
+    "kib": 1 << 10,
+    "mib": 1 << 20,
+    "gib": 1 << 30,
+    "tib": 1 << 40,
+}
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -237,3 +245,24 @@ def _filters(filters: Sequence[FilterName]) -> tuple[FilterName, ...]:
             where=("budget", "filters"),
         )
     return tuple(name for name in FILTER_NAMES if name in named)
+
+
+def in_bytes(amount: int | str) -> int:
+    """An amount such as "4 GB" or "512 MiB", or a number of bytes.
+
+    >>> in_bytes("4 GB"), in_bytes("512MiB"), in_bytes(10**9)
+    (4000000000, 536870912, 1000000000)
+    """
+    size = amount if isinstance(amount, int) and not isinstance(amount, bool) else None
+    if isinstance(amount, str):
+        match = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([KMGT]i?B)\s*", amount, re.I)
+        if match:
+            thousandths = round(float(match[1]) * 1000)
+            size = thousandths * _UNITS[match[2].lower()] // 1000
+    if size is None or size < _LEAST:
+        raise InvalidPolicy(
+            '`memory` must be an amount of at least 64 MiB, such as "4 GB" or "512 MiB". '
+            f"Found {amount!r}.",
+            where=("engine", "memory"),
+        )
+    return size

@@ -136,6 +136,7 @@ class Table:
         step: Mapping[str, Number] | None = None,
         keys: Mapping[str, Any] | None = None,
         kind: Mapping[str, DeclaredKind] | None = None,
+        length: Mapping[str, int] | None = None,
         **limits: Any,
     ) -> "Table":
         """A table from one mapping per property, which is convenient in Python.
@@ -145,6 +146,7 @@ class Table:
         ('A', 'B')
         """
         properties = {"bounds": bounds, "step": step, "keys": keys, "kind": kind}
+        properties |= {"length": length}
         _check_declared(properties, limits)
         names = dict.fromkeys(
             column for values in properties.values() for column in values or {}
@@ -231,6 +233,7 @@ def _check_declared(properties: Mapping[str, Any], limits: Mapping[str, Any]) ->
                 + suggest(option, known, "The options are")
             )
     examples = {"bounds": "(0, 100)", "step": "0.01", "keys": '["A", "B"]', "kind": '"date"'}
+    examples["length"] = "5"
     for key, values in properties.items():
         if values is not None and not isinstance(values, Mapping):
             raise InvalidPolicy(

@@ -99,17 +99,24 @@ def _read_table(written: Mapping[str, Any], sources: Mapping[str, Any]) -> Table
 
 def _write_column(column: Column) -> dict[str, Any]:
     keys = list(column.keys) if isinstance(column.keys, tuple) else column.keys
+    lists = {}  # written only for lists
+    if column.elements is not None:
+        lists = {"length": column.length, "elements": _write_column(column.elements)}
     return {
         "name": column.name,
         **{name: getattr(column, name) for name in _PLAIN_COLUMN},
         "bounds": None if column.bounds is None else [str(bound) for bound in column.bounds],
         "step": None if column.step is None else str(column.step),
         "keys": keys,
+        **lists,
     }
 
 
 def _read_column(written: Mapping[str, Any]) -> Column:
     bounds, step = written["bounds"], written["step"]
+    if "length" in written:
+        elements = _read_column(written["elements"])
+        return Column(written["name"], length=written["length"], elements=elements)
     column = Column(
         written["name"],
         kind=written["kind"],

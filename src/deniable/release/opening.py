@@ -65,6 +65,7 @@ def protect(
     step: Mapping[str, Number] | None = None,
     keys: Mapping[str, Any] | None = None,
     kind: Mapping[str, DeclaredKind] | None = None,
+    length: Mapping[str, int] | None = None,
     row_ceiling: int = ROW_CEILING,
     expected_rows: int | None = None,
     malformed: Malformed = "refuse",
@@ -75,10 +76,10 @@ def protect(
     """A session about one frame or file; `epsilon` and `delta` are the whole budget.
 
     `unit` names the column that identifies the privacy unit; without it the unit is the row.
-    `bounds`, `step`, `keys` and `kind` declare what is public about columns; `neighbors`,
-    `max_groups_per_unit`, `max_rows_per_unit_per_group`, `row_ceiling` and `expected_rows`
-    what is public about the table, and `sample` how its rows were drawn. `memory` is what the
-    engine may use ("4 GB") before it writes temporary files.
+    `bounds`, `step`, `keys`, `kind` and `length` declare what is public about columns;
+    `neighbors`, `max_groups_per_unit`, `max_rows_per_unit_per_group`, `row_ceiling` and
+    `expected_rows` what is public about the table, and `sample` how its rows were drawn.
+    `memory` is what the engine may use ("4 GB") before it writes temporary files.
 
     >>> import pyarrow as pa
     >>> frame = pa.table({"ward": ["A", "B"], "cost": [10, 20]})
@@ -86,6 +87,7 @@ def protect(
     <session about data: epsilon 3, delta 0 left>
     """
     columns: dict[str, Any] = {"bounds": bounds, "step": step, "keys": keys, "kind": kind}
+    columns |= {"length": length}
     rows: dict[str, Any] = {"row_ceiling": row_ceiling, "expected_rows": expected_rows}
     rows |= {"malformed": malformed, "unit": unit, "neighbors": neighbors, "version": version}
     rows |= {"max_groups_per_unit": max_groups_per_unit, "sample": sample}

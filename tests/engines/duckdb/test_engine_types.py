@@ -18,11 +18,12 @@ USABLE = {
     **dict.fromkeys(("DECIMAL(38,0)", "DECIMAL(38,37)", "DECIMAL(4,1)"), "9"),
     **dict.fromkeys(("VARCHAR", "ENUM('a', 'b')"), "'a'"),
     **dict.fromkeys(("UUID",), "'00000000-0000-0000-0000-000000000000'"),
+    **dict.fromkeys(("JSON",), "'{\"a\": 1}'"),
     **dict.fromkeys(("BOOLEAN",), "true"),
     **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPTZ_NS"), "'infinity'"),
     **dict.fromkeys(("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), "'-infinity'"),
 }
-OTHERS = ["TIME", "TIMETZ", "INTERVAL", "BLOB", "BIT", "BIGNUM", "JSON", "VARIANT", "GEOMETRY"]
+OTHERS = ["TIME", "TIMETZ", "INTERVAL", "BLOB", "BIT", "BIGNUM", "VARIANT", "GEOMETRY"]
 OTHERS += ["INTEGER[]", "INTEGER[2]", "ENUM('a')[]", "STRUCT(a ENUM('a'))", "MAP(INT, INT)"]
 OTHERS += ["UNION(a INT, b BLOB)", "TIME_NS", "TUPLE(INT, INT)"]
 

@@ -21,6 +21,7 @@ from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
 from tests.engines import ibises
 from tests.engines.contract import EngineContract, exact
+from tests.engines.listed import ListsContract
 from tests.engines.plans import plan as by_hand
 from tests.engines.uses import UsesContract
 
@@ -35,8 +36,9 @@ OTHERS = {
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 
 
-class TestDuckDBThroughIbis(UsesContract, EngineContract):
+class TestDuckDBThroughIbis(UsesContract, EngineContract, ListsContract):
     refused_uses: ClassVar[set[str]] = set()
+    refused_cases: ClassVar[set[str]] = set()
 
     def opened(self, tables):
         return ibises.over_duckdb(tables)

@@ -22,6 +22,7 @@ from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan as plan_of
 from tests.engines.contract import EngineContract
+from tests.engines.listed import ListsContract
 from tests.engines.plans import plan, shown
 from tests.engines.uses import UsesContract
 from tools.postgresql import mortal
@@ -37,6 +38,10 @@ TYPES = {
     pa.bool_(): "boolean",
     pa.date32(): "date",
     pa.timestamp("us"): "timestamp",
+    pa.list_(pa.string()): "text[]",
+    pa.list_(pa.float64()): "float8[]",
+    pa.list_(pa.int64()): "int8[]",
+    pa.list_(pa.bool_()): "boolean[]",
 }
 
 
@@ -71,7 +76,7 @@ class Stored:
             yield engine
 
 
-class TestPostgreSQL(Stored, EngineContract, UsesContract):
+class TestPostgreSQL(Stored, EngineContract, UsesContract, ListsContract):
     def collated(self):
         schema = own(
             self.folder,

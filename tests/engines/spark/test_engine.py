@@ -18,6 +18,7 @@ from deniable.query.language.parse import parse
 from deniable.query.plan.plan import STORED
 from deniable.query.planner.planner import plan as plan_of
 from tests.engines.contract import EngineContract, Sampled, within_limits
+from tests.engines.listed import ListsContract
 from tests.engines.neighbors import Fuzz, NeighborContract
 from tests.engines.plans import plan, shown
 from tests.engines.sparks import connect_port, local, ran
@@ -144,7 +145,7 @@ class TestSparkWithoutANSI(Sampled, Tables):
 
 
 @pytest.mark.usefixtures("interpreted")
-class TestSparkFunctions(Folders, UsesContract):
+class TestSparkFunctions(Folders, UsesContract, ListsContract):
     """Functions row by row; their differences would be those of the mode."""
 
     partitions = 1

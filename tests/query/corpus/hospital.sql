@@ -134,7 +134,6 @@ SELECT COUNT(*) AS n FROM (SELECT patient FROM visits WHERE ward = 'A' INTERSECT
 SELECT COUNT(*) AS n FROM (SELECT patient FROM visits WHERE ward = 'A' UNION SELECT patient FROM visits WHERE urgent) AS either;
 SELECT ward, COUNT(*) AS n FROM (SELECT patient, ward FROM visits WHERE urgent UNION SELECT patient, ward FROM visits WHERE cost > 900) AS q GROUP BY ward ORDER BY ward;
 SELECT sex, COUNT(*) AS n FROM patients WHERE patient IN (SELECT patient FROM visits EXCEPT SELECT patient FROM visits WHERE urgent) GROUP BY sex ORDER BY sex;
--- refused: select the privacy unit alone
 SELECT COUNT(*) FROM (SELECT patient, ward FROM visits EXCEPT SELECT patient, ward FROM visits WHERE urgent) AS q;
 -- refused: looks at other people's rows
 SELECT COUNT(*) FROM (SELECT ward FROM visits EXCEPT SELECT ward FROM visits WHERE urgent) AS q;

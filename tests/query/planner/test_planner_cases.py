@@ -7,6 +7,7 @@ chooses among them; `EngineContract` holds every engine to DuckDB's. A third lin
 To accept a change on purpose, run with DENIABLE_GOLDEN=1 and read the difference.
 """
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -19,17 +20,21 @@ from deniable.query.language.parse import parse
 from deniable.query.planner.explain import explain
 from deniable.query.planner.planner import plan
 from tests.engines.contract import CHOOSING, exact, restrict
-from tests.query import town
+from tests.query import lists, town
 from tests.query.hospital import policy, visits
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.sql"))
 TOWN = sorted((Path(__file__).parents[1] / "cases" / "town").glob("*.sql"))  # several tables
+LISTS = sorted((Path(__file__).parents[1] / "cases" / "lists").glob("*.sql"))
+TOWN += LISTS
 POLICIES = {
     "person": policy(),
     "row": policy(person=False),
     "replace": policy(neighbors="replace"),
     "town": town.policy(),
     "town_replace": town.policy("replace"),
+    "lists": lists.policy(),
+    "lists_replace": lists.policy("replace"),
 }
 
 
@@ -54,8 +59,11 @@ def golden(made) -> str:
 
 @pytest.fixture(scope="module")
 def engines():
-    with DuckDB.open({"visits": visits()}) as one, DuckDB.open(town.SOURCES) as several:
-        yield {name: several if name.startswith("town") else one for name in POLICIES}
+    sources = {"town": town.SOURCES, "lists": lists.policy()}
+    with contextlib.ExitStack() as stack:
+        one = stack.enter_context(DuckDB.open({"visits": visits()}))
+        several = {name: stack.enter_context(DuckDB.open(it)) for name, it in sources.items()}
+        yield {name: several.get(name.partition("_")[0], one) for name in POLICIES}
 
 
 @pytest.mark.parametrize("path", CASES + TOWN, ids=lambda path: path.stem)

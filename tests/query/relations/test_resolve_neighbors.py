@@ -21,6 +21,7 @@ from deniable.query.planner.planner import plan
 from tests.query.pairs import MAX_GROUPS, MAX_ROWS, WARDS, pairs
 
 REGIONS = ["n", "s", "e", "w"]
+LENGTH = 3  # elements of a list that count
 # Shape: whose rows, what stands behind FROM, the column that groups, and what is asked.
 SHAPES = {
     "public join": ("person", "data JOIN regions USING (ward)", "region", "x"),
@@ -76,6 +77,18 @@ SHAPES = {
         "ward",
         "x",
     ),
+    "except of two columns": (
+        "person",
+        "(SELECT unit, pair, ward FROM data EXCEPT SELECT unit, pair, kind FROM more)",
+        "ward",
+        "CLAMP(LENGTH(ward), 0, 5)",
+    ),
+    "intersect of two columns": (
+        "person",
+        "(SELECT unit, pair, ward FROM data INTERSECT SELECT unit, pair, kind FROM more)",
+        "ward",
+        "CLAMP(LENGTH(ward), 0, 5)",
+    ),
     "texts put together": (
         "person",
         "data WHERE REPLACE(CONCAT(ward, 'xy') || code, 'xy', '-') <> 'A-p'",
@@ -119,6 +132,40 @@ SHAPES = {
         "ward",
         "y",
     ),
+    "elements": ("person", "data, UNNEST(marks) AS u(mark)", "mark", "x"),
+    "elements added up": ("person", "data, UNNEST(scores) AS u(score)", "ward", "score"),
+    "all rows, and their elements": (
+        "person",
+        "data LEFT JOIN UNNEST(scores) AS u(score) ON TRUE",
+        "data.ward",
+        "COALESCE(score, -3)",
+    ),
+    "elements and a public table": (
+        "person",
+        "data, UNNEST(marks) AS u(mark) JOIN regions ON regions.ward = mark",
+        "region",
+        "x * factor",
+    ),
+    "per person, elements": (
+        "person",
+        "(SELECT unit, pair, SUM(score) AS total FROM data, UNNEST(scores) AS u(score) GROUP "
+        "BY unit, pair)",
+        "",
+        "total",
+    ),
+    "elements and a private table": (
+        "person",
+        "data JOIN (SELECT unit, UNNEST(marks) AS mark FROM data) AS m ON m.unit = data.unit",
+        "mark",
+        "x",
+    ),
+    "elements of rows": ("row", "rows, UNNEST(marks) AS u(mark)", "mark", "x"),
+    "elements of rows added up": (
+        "row",
+        "(SELECT pair, ward, UNNEST(scores) AS score FROM rows)",
+        "ward",
+        "score",
+    ),
     "rows and a public table": ("row", "rows JOIN regions USING (ward)", "region", "x"),
     "rows twice": (
         "row",
@@ -142,7 +189,8 @@ GROUPS = [*REGIONS, *(one for one in WARDS if one is not None), *CODES]
 GROUPS = list(dict.fromkeys(GROUPS))
 
 
-def policy(count, relation):
+def policy(count, relation, sources=None):
+    sources = sources or {}
     person = {
         "unit": "unit",
         "max_groups_per_unit": MAX_GROUPS,
@@ -155,18 +203,43 @@ def policy(count, relation):
     keys = places | {"ward": names, "code": names}
     schema = {"pair": "BIGINT", "ward": "VARCHAR", "code": "VARCHAR"}
     schema |= {"x": "DOUBLE", "y": "DOUBLE", "flag": "BOOLEAN"}
+    schema |= {"marks": "VARCHAR[]", "scores": "DOUBLE[]"}
+    lists = {"length": {"marks": LENGTH, "scores": LENGTH}}
+    bounds, keys = bounds | {"scores": (-5.5, 20)}, keys | {"marks": names}
     tables = [
         Table.declare(
-            "data", bounds=bounds, step={"x": 0.5}, keys=keys, **person, **alike
+            "data",
+            sources.get("data"),
+            bounds=bounds,
+            step={"x": 0.5},
+            keys=keys,
+            **lists,
+            **person,
+            **alike,
         ).with_schema({"unit": "BIGINT"} | schema),
         Table.declare(
-            "more", bounds={"z": (-3, 9)}, keys=places | {"kind": names}, **person, **alike
+            "more",
+            sources.get("more"),
+            bounds={"z": (-3, 9)},
+            keys=places | {"kind": names},
+            **person,
+            **alike,
         ).with_schema({"unit": "BIGINT", "pair": "BIGINT", "kind": "VARCHAR", "z": "DOUBLE"}),
-        Table.declare("rows", bounds=bounds, step={"x": 0.5}, keys=keys, **alike).with_schema(
-            schema
-        ),
         Table.declare(
-            "regions", bounds={"factor": (0, 4)}, keys={"region": REGIONS}, public=True
+            "rows",
+            sources.get("rows"),
+            bounds=bounds,
+            step={"x": 0.5},
+            keys=keys,
+            **lists,
+            **alike,
+        ).with_schema(schema),
+        Table.declare(
+            "regions",
+            sources.get("regions"),
+            bounds={"factor": (0, 4)},
+            keys={"region": REGIONS},
+            public=True,
         ).with_schema({"ward": "VARCHAR", "region": "VARCHAR", "factor": "DOUBLE"}),
     ]
     return Policy(tables, epsilon=10, delta=1e-2)
@@ -262,10 +335,26 @@ def opened(count, relation, *, everybody, seed=1):
     rows = pairs(count, relation=relation, person=False, seed=[count, seed + 1])
     if not everybody:
         data, rows = (one.filter(pc.field("unit") < 0) for one in (data, rows))
-    more = second(data, [count, seed, 5])
-    return DuckDB.open(
-        {"data": data, "more": more, "rows": rows.drop(["unit"]), "regions": public()}
-    )
+    more, regions = second(data, [count, seed, 5]), public()
+    data, rows = with_lists(data), with_lists(rows.drop(["unit"]))
+    sources = {"data": data, "more": more, "rows": rows, "regions": regions}
+    return DuckDB.open(policy(count, relation, sources))
+
+
+def with_lists(rows):
+    """The rows with lists that depend on the row alone: missing, empty, with NULL, longer than
+    what counts, and with one extreme in all places."""
+    marks, scores = [], []
+    for row in rows.to_pylist():
+        ward, code, x, y = (row[name] for name in ("ward", "code", "x", "y"))
+        kind = hash((repr(x), repr(y))) % 6
+        marks.append([[ward] * 6, [ward, code, "A", "F"], [code, None], [], None, [ward]][kind])
+        scores.append([[y] * 6, [x, y, None, -99.0], [20.0, 20.0], [], None, [-5.5]][kind])
+    listed = {"marks": pa.array(marks, pa.list_(pa.string()))}
+    listed["scores"] = pa.array(scores, pa.list_(pa.float64()))
+    for name, values in listed.items():
+        rows = rows.append_column(name, values)
+    return rows
 
 
 @pytest.fixture(scope="module")
@@ -316,16 +405,25 @@ MUTANTS = {
         ),
     ),
 }
+# A row has no more elements than its limits allow, and there are four regions.
+ENOUGH = {"elements of rows", "elements of rows added up"}
+ENOUGH_GROUPS = {
+    *ENOUGH,
+    "elements and a public table",
+    "intersect of two columns",
+    "per person",
+    "public, any condition",
+}
 CAUGHT = [
     *(
         ("no limit of rows", one, 0, False)
         for one in SHAPES
-        if not one.startswith("per person")
+        if not one.startswith("per person") and one not in ENOUGH
     ),
     *(
         ("no limit of groups", one, 0, True)
         for one in SHAPES
-        if one != "per person" and not one.startswith("public, any")
+        if one not in {*ENOUGH_GROUPS, "per person, elements"}
     ),
     ("no clip", "per person", 1, False),
     ("another number the second time", "rows twice", 0, False),

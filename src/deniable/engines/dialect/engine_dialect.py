@@ -132,6 +132,8 @@ class Dialect:
     in_keys: "Callable[[StatementState, str, str], str]"
     # A list of values, the element of a list at a place from 1, and a row for each element.
     lists: tuple[str, str, str] | None = None
+    # Of a list that the source holds: the element at a place from 1, or NULL, and its length.
+    stored_lists: tuple[str, str] | None = None
     windows: bool = True  # whether it sorts texts and NULLs, and makes frames, as DuckDB does
     once: str = ""  # the keyword that makes a WITH run only once
     apart: str = ""  # what keeps a sub-query from being merged into its reader

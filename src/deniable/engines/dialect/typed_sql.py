@@ -18,10 +18,26 @@ Kind: TypeAlias = Literal[
     "timestamp",
     "null",
     "opaque",
+    "list of int",
+    "list of bigint",
+    "list of wide",
+    "list of double",
+    "list of text",
+    "list of boolean",
 ]
 Columns: TypeAlias = Mapping[str, Kind]
 INTEGERS: tuple[Kind, ...] = ("int", "bigint", "wide")
 NUMBERS: tuple[Kind, ...] = (*INTEGERS, "decimal", "double")
+# The kinds of lists that a source may hold, and of their elements.
+ELEMENTS: Mapping[Kind, Kind] = {
+    "list of int": "int",
+    "list of bigint": "bigint",
+    "list of wide": "wide",
+    "list of double": "double",
+    "list of text": "text",
+    "list of boolean": "boolean",
+}
+LISTS: Mapping[Kind, Kind] = {element: listed for listed, element in ELEMENTS.items()}
 
 
 @dataclass(frozen=True, slots=True)

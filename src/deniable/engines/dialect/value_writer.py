@@ -7,6 +7,7 @@ from sqlglot import exp
 from deniable.engines.dialect.constants import digits_of
 from deniable.engines.dialect.engine_dialect import ValueWriter, WriteNode
 from deniable.engines.dialect.function_writer import round_to_digits
+from deniable.engines.dialect.list_writer import list_length, look_up, spread
 from deniable.engines.dialect.typed_sql import INTEGERS, NUMBERS, Kind, TypedSQL
 from deniable.engines.handover.declared_keys import type_of_keys
 from deniable.query.plan.quoting import quote_name
@@ -317,30 +318,9 @@ def write_list(to: ValueWriter, node: exp.Expr) -> str:
     return ", ".join(parts)
 
 
-def _write_list_of(to: ValueWriter, node: exp.Expr) -> TypedSQL:
-    """A list of integers; its kind is that of its widest element."""
-    parts = [to.write(part) for part in node.expressions]
-    if to.dialect.lists is None or not {part.kind for part in parts} <= {"int", "bigint"}:
-        raise to.unsupported(node)
-    kind: Kind = "bigint" if any(part.kind == "bigint" for part in parts) else "int"
-    return TypedSQL(to.dialect.lists[0].format(", ".join(part.sql for part in parts)), kind)
-
-
-def _spread(to: ValueWriter, node: exp.Expr) -> TypedSQL:
-    listed = _write_list_of(to, node.this)
-    assert to.dialect.lists is not None
-    return TypedSQL(to.dialect.lists[2].format(listed.sql), listed.kind)
-
-
-def _look_up(to: ValueWriter, node: exp.Expr) -> TypedSQL:
-    listed, place = _write_list_of(to, node.expressions[0]), to.write(node.expressions[1])
-    assert to.dialect.lists is not None
-    return TypedSQL(to.dialect.lists[1].format(listed.sql, place.sql), listed.kind)
-
-
 def _look_up_or_hash(to: ValueWriter, node: exp.Expr) -> TypedSQL:
     if node.name == "LIST_EXTRACT":
-        return _look_up(to, node)
+        return look_up(to, node)
     if node.name.upper() != "HASH" or not isinstance(node.expressions[-1], exp.Placeholder):
         raise to.unsupported(node)
     return to.dialect.keyed_hash(
@@ -381,7 +361,8 @@ VALUES: Mapping[type[exp.Expr], WriteNode] = {
     exp.Median: _median,
     exp.Window: _window,
     exp.Anonymous: _look_up_or_hash,
-    exp.Explode: _spread,
+    exp.Explode: spread,
+    exp.ArraySize: list_length,
     **dict.fromkeys(_ARITHMETIC, _arithmetic),
     **dict.fromkeys(_COMPARISONS, _comparison),
 }

@@ -130,6 +130,11 @@ def is_text(type_: Any) -> bool:
     return _is_any(type_, "string", "large_string", "string_view")
 
 
+def is_list(type_: Any) -> bool:
+    """Whether a type is one of lists, of any length."""
+    return _is_any(type_, "list", "large_list", "list_view", "large_list_view")
+
+
 def is_date(type_: Any) -> bool:
     return _is_any(type_, "date", "timestamp")
 

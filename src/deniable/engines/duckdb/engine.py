@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from deniable.engines.dialect.duckdb_collations import has_collation
-from deniable.engines.dialect.duckdb_types import type_name
+from deniable.engines.dialect.duckdb_types import shorten, type_name
 from deniable.engines.dialect.duckdb_views import check_definition
 from deniable.engines.duckdb import cell_counting, csv_files
 from deniable.engines.duckdb.csv_header import read_header
@@ -25,7 +25,6 @@ from deniable.engines.duckdb.spill import Spill
 from deniable.engines.duckdb.stored_rows import StoredRows
 from deniable.engines.handover.declared_keys import keys_beside
 from deniable.engines.handover.exact_groups import CellCounts, ExactGroups
-from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.handover.unit_columns import (
     add_unit_columns,
@@ -336,13 +335,13 @@ def _add_units(connection: duckdb.DuckDBPyConnection, policy: Policy) -> None:
 
 
 def _leave_out_long_texts(connection: duckdb.DuckDBPyConnection, name: str, place: int) -> None:
-    """Puts a view without long texts in the place of a source."""
+    """Puts a view without long texts, and with the beginnings of lists, in the place of a
+    source."""
     columns = connection.execute(f"DESCRIBE {quote_name(name)}").fetchall()
-    texts = [quote_name(column) for column, type_, *_ in columns if type_ == "VARCHAR"]
-    if texts:
+    shortened = [shorten(quote_name(column), type_) for column, type_, *_ in columns]
+    replaced = ", ".join(filter(None, shortened))
+    if replaced:
         stored = quote_name(f"(source {place})")
-        short = f"CASE WHEN strlen({{0}}) <= {LONGEST_TEXT} THEN {{0}} END AS {{0}}"
-        replaced = ", ".join(short.format(text) for text in texts)
         connection.execute(f"ALTER VIEW {quote_name(name)} RENAME TO {stored}")
         connection.execute(
             f"CREATE VIEW {quote_name(name)} AS SELECT * REPLACE ({replaced}) FROM {stored}"

@@ -5,8 +5,8 @@ that cannot be read is missing. Two privacy units never become one by that. Any 
 converted by its type, and by what is declared about it, never by its values. So no value can
 change the schema or make reading fail. Categories become text, because their list is data.
 Columns of Python objects, of 128-bit integers and of nothing become text. Times of day,
-durations and nested columns cannot be queried and are left out. Timestamps are converted to
-microseconds; those that are too far away become NULL.
+durations and nested columns cannot be queried and are left out, except lists whose `length` is
+declared. Timestamps are converted to microseconds; those that are too far away become NULL.
 """
 
 import datetime
@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import narwhals as nw
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from deniable.engines.duckdb.column_kinds import (
     FrameKind,
@@ -23,6 +24,7 @@ from deniable.engines.duckdb.column_kinds import (
     clean_text,
     expand,
     is_date,
+    is_list,
     is_number,
     is_text,
     read_as,
@@ -39,6 +41,7 @@ from deniable.engines.duckdb.series import (
 )
 from deniable.errors import InvalidData
 from deniable.policy import Column
+from deniable.policy.list_types import LONGEST_LIST
 
 # A column's name, how to read it as Arrow, and whether pandas may have chosen its type by its
 # values.
@@ -177,6 +180,8 @@ def _convert(
     read: Callable[[Any, FrameKind], Any],
 ) -> Any | None:
     """A column in a type in which no value can make an engine fail; None to leave it out."""
+    if column.elements is not None and is_list(values.type):
+        return _to_safe_lists(values)
     by_type = kind is None or not (
         column.has_declared_kind or (inferred and _fixes_type(column))
     )
@@ -204,6 +209,21 @@ def _to_safe_type(column: Any) -> Any | None:
     if pa.types.is_decimal(kind) and kind.scale < 0:
         return column.cast(pa.float64())
     return column if any(test(kind) for test in _READABLE) else None
+
+
+def _to_safe_lists(column: Any) -> Any | None:
+    """Lists of elements of a safe type, at most the longest that count; None for lists of lists
+    and of other values that are left out."""
+    long = pa.large_list(column.type.value_type)
+    chunks = []
+    for chunk in column.chunks:
+        held = pc.list_slice(chunk, 0, LONGEST_LIST, return_fixed_size_list=False).cast(long)
+        elements = None if is_list(long.value_type) else _to_safe_type(to_chunks(held.values))
+        if elements is None:
+            return None
+        made = elements.combine_chunks()
+        chunks.append(pa.LargeListArray.from_arrays(held.offsets, made, mask=held.is_null()))
+    return pa.chunked_array(chunks) if chunks else None
 
 
 _READABLE: Iterable[Callable[[Any], bool]] = (

@@ -13,10 +13,12 @@ import duckdb
 
 from deniable.policy import Column, Table
 from deniable.policy.column import kind_of_type
+from deniable.policy.list_types import element_type
 from deniable.query.plan.quoting import quote_name, quote_text
 
 DEFAULT_ROWS = 1000
 _MAX_ROWS = 100_000
+_LONG_LIST = 4
 _DISTINCT_TEXTS = 20  # distinct texts in a column without declared keys
 
 
@@ -36,6 +38,9 @@ def make_rows(table: Table, schema: Mapping[str, str]) -> Any:
 
 def _made_up_type(type_: str) -> str:
     """The type of made-up values; BLOB instead of types that no question can use."""
+    inside = element_type(type_)
+    if inside is not None and _made_up_type(inside) != "BLOB":
+        return f"{_made_up_type(inside)}[]"
     if kind_of_type(type_) is None:
         return "BLOB"
     return "VARCHAR" if type_ == "ENUM" else type_
@@ -46,6 +51,12 @@ def _value_sql(column: Column, number: int, is_unit: bool, units: int) -> str:
     random_number = f"hash(i, {number})"
     if is_unit:
         return f"{random_number} % {units}"
+    if column.elements is not None:  # from none to a few
+        most = min(column.length or 1, _LONG_LIST)
+        made = [
+            _value_sql(column.elements, number + 1000 * i, False, 1) for i in range(1, most + 1)
+        ]
+        return f"list_slice([{', '.join(made)}], 1, ({random_number} % {most + 1})::INTEGER)"
     if isinstance(column.keys, tuple):
         listed = ", ".join(map(_literal, column.keys))
         return f"[{listed}][1 + ({random_number} % {len(column.keys)})::INTEGER]"

@@ -6,7 +6,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from deniable.engines.duckdb.column_kinds import FARTHEST, is_text
+from deniable.engines.duckdb.column_kinds import FARTHEST, is_list, is_text
 from deniable.errors import InvalidPolicy
 from deniable.query.plan.quoting import quote_name, quote_text
 
@@ -109,6 +109,8 @@ def _stored_type(type_: Any) -> Any:
         return pa.int64()
     if is_text(value):
         return pa.large_binary()
+    if is_list(value) and is_text(value.value_type):
+        return pa.large_list(pa.large_binary())
     if pa.types.is_float16(value):
         return pa.float32()
     return pa.float64() if pa.types.is_decimal256(value) else value
@@ -122,6 +124,8 @@ def _make_value(column: str, type_: Any) -> str | None:
     """
     if is_text(type_):
         return f"decode({column}, 'replace') AS {column}"
+    if is_list(type_) and is_text(type_.value_type):
+        return f"list_transform({column}, lambda e: decode(e, 'replace')) AS {column}"
     if not pa.types.is_timestamp(type_):
         return None
     make, farthest = _LIMITS[type_.unit]

@@ -15,10 +15,9 @@ import sqlglot
 from sqlglot import exp
 
 from deniable.engines.dialect.duckdb_collations import has_collation
-from deniable.engines.dialect.duckdb_types import type_name
+from deniable.engines.dialect.duckdb_types import shorten, type_name
 from deniable.engines.dialect.duckdb_views import check_definition
 from deniable.engines.handover.declared_keys import bare_name, keys_beside, type_of_keys
-from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.written_plan import WrittenStatement
 from deniable.engines.ibis import connection
 from deniable.engines.ibis.connection import IbisConnection, interrupt_after
@@ -39,7 +38,7 @@ _REPLACED = """
 SELECT function_name FROM duckdb_functions() WHERE NOT internal
 INTERSECT SELECT function_name FROM duckdb_functions() WHERE internal ORDER BY 1 LIMIT 1
 """
-_SHORT = 'CASE WHEN strlen({0}) <= {1} THEN {0} COLLATE "binary" END AS {0}'
+_COLLATION = ' COLLATE "binary"'
 
 
 class DuckDBThroughIbis(IbisConnection):
@@ -140,9 +139,10 @@ class DuckDBThroughIbis(IbisConnection):
 
     def _select_short_texts(self, place: int, name: str) -> str:
         """A source without long texts and without collations."""
-        texts = [column for column, type_ in self.types[name].items() if type_ == "VARCHAR"]
-        short = (_SHORT.format(quote_name(text), LONGEST_TEXT) for text in texts)
-        replaced = f" REPLACE ({', '.join(short)})" if texts else ""
+        columns = self.types[name].items()
+        short = [shorten(quote_name(column), type_, _COLLATION) for column, type_ in columns]
+        replaced = ", ".join(filter(None, short))
+        replaced = f" REPLACE ({replaced})" if replaced else ""
         return f"SELECT *{replaced} FROM {quote_name(f'(source {place})')}"
 
 

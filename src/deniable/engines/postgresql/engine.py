@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 
 from deniable.engines.dialect.statement_writer import write_statement
-from deniable.engines.dialect.typed_sql import Kind, WrittenRelation
+from deniable.engines.dialect.typed_sql import LISTS, Kind, WrittenRelation
 from deniable.engines.handover.exact_groups import ExactGroups
-from deniable.engines.handover.long_texts import LONGEST_TEXT
+from deniable.engines.handover.long_texts import LONGEST_LIST, LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.handover.time_limits import split_time_limit
 from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
@@ -219,9 +219,22 @@ def _convert_type(
     """DuckDB's type, the kind and the expression for a column of PostgreSQL's type."""
     if name in ("text", "varchar", "bpchar") and not utf8:
         return "VARCHAR", "text", _TEXT_IN_LATIN1
+    if name is not None and name.startswith("_"):  # PostgreSQL's own names of arrays
+        return _convert_list(_convert_type(name[1:], None, utf8=utf8))
     if name == "numeric" and scale == 0:
         return "DECIMAL(38,0)", "wide", "{0}"
     return _TYPES.get(name or "")
+
+
+def _convert_list(element: tuple[str, Kind, str] | None) -> tuple[str, Kind, str] | None:
+    """The same for arrays of elements of a type: their beginnings, whatever dimensions and
+    first places they have."""
+    if element is None or element[1] not in LISTS:
+        return None
+    type_, kind, expression = element
+    order = f"WHERE i <= {LONGEST_LIST} ORDER BY i"
+    inside = f"SELECT {expression.format('e')} FROM UNNEST({{0}}) WITH ORDINALITY AS u(e, i)"
+    return f"{type_}[]", LISTS[kind], f"ARRAY({inside} {order})"
 
 
 def _open_connection(where: SourceAddress) -> Any:

@@ -292,6 +292,7 @@ POSTGRESQL = Dialect(
     number_rows=_number_rows,
     in_keys=_in_keys,
     lists=("ARRAY[{}]", "({})[{}]", "UNNEST({})"),
+    stored_lists=("({})[{}]", "CARDINALITY({})"),
     once=" MATERIALIZED",
     apart=" OFFSET 0",
 )

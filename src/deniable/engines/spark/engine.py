@@ -20,10 +20,10 @@ from urllib.parse import parse_qs, urlsplit
 import pyarrow as pa
 
 from deniable.engines.dialect.statement_writer import write_statement
-from deniable.engines.dialect.typed_sql import Kind, WrittenRelation
+from deniable.engines.dialect.typed_sql import LISTS, Kind, WrittenRelation
 from deniable.engines.handover.declared_keys import keys_beside
 from deniable.engines.handover.exact_groups import ExactGroups
-from deniable.engines.handover.long_texts import LONGEST_TEXT
+from deniable.engines.handover.long_texts import LONGEST_LIST, LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
 from deniable.engines.spark.progress import report_progress
@@ -241,7 +241,19 @@ def _convert_type(spark: str) -> tuple[str, Kind, str] | None:
         return f"DECIMAL({digits},{scale})", "decimal" if int(scale) else "wide", "{0}"
     if spark.startswith("string collate"):
         return "VARCHAR", "text", _TEXT.replace("{0}", "({0} COLLATE UTF8_BINARY)")
+    if listed := re.fullmatch(r"array<(.*)>", spark):
+        return _convert_list(_convert_type(listed[1]))
     return _TYPES.get("string" if spark.startswith(("varchar", "char")) else spark)
+
+
+def _convert_list(element: tuple[str, Kind, str] | None) -> tuple[str, Kind, str] | None:
+    """The same for lists of elements of a type: their beginnings."""
+    if element is None or element[1] not in LISTS:
+        return None
+    type_, kind, expression = element
+    inside = expression.format("e")
+    first = f"TRANSFORM(SLICE({{0}}, 1, {LONGEST_LIST}), e -> {inside})"
+    return f"{type_}[]", LISTS[kind], first
 
 
 def _read_frame(session: Any, name: str, source: Any) -> Any:

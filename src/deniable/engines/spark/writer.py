@@ -354,4 +354,5 @@ SPARK = Dialect(
     number_rows=_number_rows,
     in_keys=_in_keys,
     lists=("ARRAY({})", "ELEMENT_AT({}, CAST({} AS INT))", "EXPLODE({})"),
+    stored_lists=("GET({}, CAST({} AS INT) - 1)", "ARRAY_SIZE({})"),
 )

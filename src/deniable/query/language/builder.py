@@ -5,6 +5,7 @@
 Columns and conditions are SQL expressions as text, read by the same parser.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,7 +17,7 @@ from deniable.query.language import sql_aggregates
 from deniable.query.language.expressions import conjunction
 from deniable.query.language.parse import check_encodable, parse_expression, parse_relation
 from deniable.query.language.question import Question
-from deniable.query.language.sql_selects import check_names, output_name
+from deniable.query.language.sql_selects import output_name
 from deniable.query.language.syntax_tree import Aggregate, Expression, Literal, Named
 
 
@@ -259,7 +260,7 @@ class QuestionBuilder:
         answer = (*self.keys, *named)
         for column in answer:
             check_encodable(column.name, "The name of a column of the answer")
-        check_names(answer, "Give one of them another name, as in agg(n=...)")
+        _check_names(answer, "Give one of them another name, as in agg(n=...)")
         return Question(
             table=parse_relation(self.table),
             where=conjunction(self.conditions),
@@ -281,3 +282,11 @@ def _output(name: str, given: object) -> Expression:
         f"`{name}` must be an aggregate, such as count() or mean('cost'), or SQL text such as "
         f"'AVG(cost)'. Found {type(given).__name__}."
     )
+
+
+def _check_names(outputs: Iterable[Named], mend: str) -> None:
+    """Refuses two columns with the same name."""
+    names = Counter(output.name.lower() for output in outputs)
+    doubled = next((name for name, count in names.items() if count > 1), None)
+    if doubled is not None:
+        raise InvalidQuery(f"Two columns of the answer have the name {doubled}. {mend}.")

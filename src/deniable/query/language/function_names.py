@@ -1,5 +1,7 @@
 """Functions under the names of other systems, and advice for those that are missing."""
 
+import re
+
 from deniable.errors import InvalidQuery
 from deniable.exact.suggestions import did_you_mean
 
@@ -35,10 +37,33 @@ _INSTEAD = {
     "last": "It would release one row's value. Use MODE(x), MEDIAN(x) or GROUP BY x.",
     "squareroot": "Write SQRT(x).",
     "last_day": "Write DATE_TRUNC('month', d), the first day of the month.",
+    "months_between": "Write DATE_DIFF('month', b, a), which counts the starts of months.",
+    "time_bucket": "Write DATE_TRUNC('day', d), or another unit.",
+    "date_bin": "Write DATE_TRUNC('day', d), or another unit.",
+    "make_date": "Write the day itself, as in DATE '2026-01-31'.",
+    "decode": "Write CASE x WHEN 1 THEN 'a' ELSE 'b' END.",
+    "percentile": "Write QUANTILE_CONT(x, 0.5).",
+    "percentile_approx": "Write QUANTILE_CONT(x, 0.5).",
+    "json_value": "Write x ->> '$.a', the text there.",
     "age": "Write DATE_DIFF('day', a, b), or 'year' instead of 'day'.",
     "lag": "Write LAG(x) OVER (PARTITION BY the privacy unit ORDER BY d) in a sub-query.",
 }
 _WRITING_DATES = frozenset(["strftime", "to_char", "date_format"])
+
+
+def advise_unparsed(text: str) -> str:
+    """Advice for a text that is not valid SQL because a function takes other arguments here.
+
+    >>> advise_unparsed("SELECT DATEDIFF(a, b) FROM t")
+    "DATEDIFF takes a unit first, as in DATEDIFF('day', a, b)."
+    """
+    called = re.search(r"\b(DATE_?DIFF|DECODE)\s*\(", text, re.IGNORECASE)
+    if called is None:
+        return ""
+    name = called[1].upper()
+    if name == "DECODE":
+        return f"{name} is not known. {_INSTEAD['decode']}"
+    return f"{name} takes a unit first, as in {name}('day', a, b)."
 
 
 def unknown_function(name: str) -> InvalidQuery:

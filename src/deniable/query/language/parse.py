@@ -17,8 +17,10 @@ from deniable.query.language.expressions import (
     aggregates_in,
     check_sizes,
 )
+from deniable.query.language.function_names import advise_unparsed
 from deniable.query.language.question import Question
 from deniable.query.language.quoted_names import quote_names
+from deniable.query.language.spellings.written_json import check_json_keys
 from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_selects import (
     check_clauses,
@@ -235,6 +237,7 @@ def _measure(text: str) -> list[sqlglot.Token]:
         tokens = sqlglot.tokenize(text, dialect="duckdb")
     except SqlglotError as problem:
         raise _not_understood(text, problem) from None
+    check_json_keys(tokens)
     depth = deepest = 0
     for token in tokens:
         word = token.text.upper()
@@ -313,10 +316,8 @@ def _not_understood(text: str, problem: Exception) -> InvalidQuery:
     if errors:
         first = errors[0]
         where = f" Near line {first.get('line')}, column {first.get('col')}."
-    return InvalidQuery(
-        f"This is not valid SQL.{where} Found {text[:80]!r}. Check the spelling, quotes and "
-        "brackets."
-    )
+    hint = advise_unparsed(text) or "Check the spelling, quotes and brackets."
+    return InvalidQuery(f"This is not valid SQL.{where} Found {text[:80]!r}. {hint}")
 
 
 def _read_order(order: exp.Expr | None, outputs: int) -> tuple[tuple[Expression, bool], ...]:

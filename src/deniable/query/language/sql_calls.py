@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS, TRUNCATION_UNITS
+from deniable.query.language.spellings.written_json import read_json, refuse_arrow, refuse_json
 from deniable.query.language.syntax_tree import Call, Expression, Literal
 
 Reader: TypeAlias = Callable[[exp.Expr], Expression]
@@ -249,4 +250,7 @@ _SPECIAL: dict[type[exp.Expr], Callable[[exp.Expr, Reader], Call]] = {
     exp.Round: _round,
     exp.Concat: _concat,
     exp.DPipe: _join,
+    exp.JSONExtractScalar: read_json,
+    exp.JSONExtract: refuse_json,
+    exp.Lambda: refuse_arrow,
 }

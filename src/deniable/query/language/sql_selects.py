@@ -1,7 +1,6 @@
 """SELECT statements, at any depth, read into our own trees. What is not listed is refused."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,6 +12,8 @@ from deniable.query.language.expressions import (
     conjunction,
     conjuncts,
 )
+from deniable.query.language.spellings.compared_rows import compare_rows
+from deniable.query.language.spellings.written_lists import add_lists, read_unnested
 from deniable.query.language.spellings.written_windows import read_qualify
 from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_expressions import ExpressionReader
@@ -31,9 +32,11 @@ from deniable.query.language.syntax_tree import (
     SubQuery,
     TableRef,
     UnionAll,
+    Unnested,
 )
 
 _CLAUSES = {"expressions", "from_", "joins", "where", "group", "having", "distinct"}
+_CLAUSES |= {"laterals"}
 _OUTER_CLAUSES = _CLAUSES | {"order", "limit"}
 _MOST_COLUMNS, _MOST_KEYS = 1000, 50
 _SIDES = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
@@ -154,11 +157,14 @@ def _read_compared(node: exp.Expr) -> Selection:
     )
     left, right = (*named, None, None)[:2]
     plain = isinstance(left, Named) and isinstance(right, Named)
+    rows = None if plain else compare_rows((sides[0], sides[1]), both=kept)
+    if rows is not None and not wrong and node.args.get("distinct"):
+        return rows
     if wrong or not plain or not node.args.get("distinct"):
         raise InvalidQuery(
             f"{'INTERSECT' if kept else 'EXCEPT'} is supported between two sub-queries that "
-            "select the privacy unit alone. For other columns write WHERE [NOT] EXISTS (SELECT "
-            "1 FROM b WHERE b.patient = a.patient AND b.x = a.x)."
+            "name their columns, the privacy unit among them. Or write WHERE [NOT] EXISTS "
+            "(SELECT 1 FROM b WHERE b.patient = a.patient AND b.x = a.x)."
         )
     assert isinstance(left, Named)
     assert isinstance(right, Named)
@@ -184,7 +190,7 @@ def read_from(select: exp.Expr, where: Expression | None = None) -> Relation:
     relation = _read_relation(source.this)
     for join in select.args.get("joins") or ():
         relation = _read_join(relation, join)
-    return _join_by_where(relation, conjuncts(where))
+    return _join_by_where(add_lists(relation, select), conjuncts(where))
 
 
 def _join_by_where(relation: Relation, conditions: tuple[Expression, ...]) -> Relation:
@@ -192,6 +198,8 @@ def _join_by_where(relation: Relation, conditions: tuple[Expression, ...]) -> Re
 
     WHERE keeps these conditions, so no answer changes. The join only makes them visible.
     """
+    if isinstance(relation, Unnested):
+        return replace(relation, source=_join_by_where(relation.source, conditions))
     if not isinstance(relation, Join) or relation.kind not in ("cross", "inner", "left"):
         return relation
     left = _join_by_where(relation.left, conditions)
@@ -207,6 +215,8 @@ def _table_names(relation: Relation) -> set[str]:
     """The names of the tables in a relation."""
     if isinstance(relation, Join):
         return _table_names(relation.left) | _table_names(relation.right)
+    if isinstance(relation, Unnested):
+        return _table_names(relation.source) | {(relation.alias or "").lower()} - {""}
     name = relation.name.rpartition(".")[2] if isinstance(relation, TableRef) else None
     return {(relation.alias or name or "").lower()} - {""}
 
@@ -265,6 +275,9 @@ def _rename_relation(
 
 
 def _read_join(left: Relation, join: exp.Expr) -> Relation:
+    unnested = read_unnested(left, join)
+    if unnested is not None:
+        return unnested
     kind, side = str(join.args.get("kind") or ""), str(join.args.get("side") or "")
     method = str(join.args.get("method") or "")
     half = kind in ("SEMI", "ANTI") and side in ("", "LEFT") and not method
@@ -338,14 +351,6 @@ def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star
         check_sizes([expression])
         outputs.append(Named(node.alias or output_name(expression), expression))
     return tuple(outputs)
-
-
-def check_names(outputs: Iterable[Named], mend: str) -> None:
-    """Refuses two columns with the same name."""
-    names = Counter(output.name.lower() for output in outputs)
-    doubled = next((name for name, count in names.items() if count > 1), None)
-    if doubled is not None:
-        raise InvalidQuery(f"Two columns of the answer have the name {doubled}. {mend}.")
 
 
 def check_count(listed: Sequence[object], clause: str, most: int = _MOST_COLUMNS) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 _INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or", "like", "ilike"}
 _SIGNS = {"mod": "%", "quotient": "//", "is distinct": "IS DISTINCT FROM", "joined": "||"}
+_SIGNS["json text"] = "->>"
 _NAMES = {"round to": "ROUND", "ends with": "SUFFIX"}
 _CASTS = {
     "cast integer": "INTEGER",

@@ -248,6 +248,22 @@ class Join:
         return both if self.on is None else (*both, self.on)
 
 
+@dataclass(frozen=True, slots=True)
+class Unnested:
+    """A relation whose rows are repeated for each element of a list: FROM a, UNNEST(a.x)."""
+
+    source: "Relation"
+    column: ColumnRef
+    alias: str | None = None
+    name: str | None = None  # of the elements' column
+    outer: bool = False  # whether rows without elements stay
+
+    @property
+    def parts(self) -> "tuple[Part, ...]":
+        """The relation and the list."""
+        return (self.source, self.column)
+
+
 Expression: TypeAlias = ColumnRef | Literal | Call | Aggregate | SubQuery
-Relation: TypeAlias = TableRef | Derived | Join
+Relation: TypeAlias = TableRef | Derived | Join | Unnested
 Part: TypeAlias = Expression | Relation | Selection | UnionAll

@@ -111,5 +111,7 @@ def _is_plain(node: exp.Expr) -> bool:
         return True
     if isinstance(node, exp.Literal) and node.is_string:
         return True
+    if isinstance(node, exp.JSONPathKey):  # inside a text
+        return not set("'\"\\") & set(node.this)
     texts = (value for value in node.args.values() if isinstance(value, str))
     return not node.comments and all(_WORD.fullmatch(text) for text in texts)

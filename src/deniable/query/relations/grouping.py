@@ -171,21 +171,22 @@ def group_view(
     for aggregate in aggregates:
         name = _name(aggregate, columns)
         columns[name] = declare_aggregate(name, aggregate, view)
-    single = unit is not None and len({key.expression for key in keys}) == 1
-    origin = replace(scope.origin, one_row_per_unit=single, keys=links)
-    private = view.private
+    single = unit is not None and {key.expression for key in keys} == {view.unit}
+    told = any(column.spread for column in columns.values())
+    origin = scope.origin if told else scope.origin.without_elements
+    origin = replace(origin, one_row_per_unit=single, keys=links)
     table = Table(
         scope.table.name,
-        public=not private,
-        unit=(unit or hidden_name("unit", columns)) if private else None,
+        public=not view.private,
+        unit=(unit or hidden_name("unit", columns)) if view.private else None,
         neighbors=scope.table.neighbors,
         max_groups_per_unit=(1 if origin.one_row_per_unit else origin.max_groups_per_unit)
-        if private
+        if view.private
         else None,
         max_rows_per_unit_per_group=(
             1 if origin.one_row_per_unit else origin.max_rows_per_unit_per_group
         )
-        if private
+        if view.private
         else None,
         row_ceiling=scope.table.row_ceiling,
         columns=columns,

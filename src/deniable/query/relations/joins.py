@@ -6,6 +6,14 @@ turns the rows of one unit into some rows that depend only on the rows of that u
 cases all resulting rows still belong to one unit. Its contribution is bounded once, after the
 join. (A unit that vanishes, or changes, does so in both tables at once.) No other join keeps
 the rows of different units apart.
+
+A join on the unit has as many rows of a unit as the product of its rows in both tables. One
+unit with very many rows could exhaust the engine's time or memory, and everybody would see that
+failure. So each side keeps a limited number of rows of a unit, unless one of them has only one.
+A keyed hash of the rows picks which ones. Rows with the same hash are ordered by their values,
+and rows with the same values are equal (except the signs of zero and NaN, which nothing in a
+statement sees). So the choice depends only on the unit's own rows, not on their order, and no
+contribution bound changes.
 """
 
 from collections.abc import Sequence
@@ -18,14 +26,23 @@ from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.query.language.expressions import conjunction, conjuncts, walk
 from deniable.query.language.syntax_tree import Call, ColumnRef, Expression
-from deniable.query.relations.join_limits import limit_rows, most_joined
 from deniable.query.relations.path_keys import JoinKeys
 from deniable.query.relations.row_origin import RowOrigin, hidden_name
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.sql_nodes import Sql, double, named, try_cast
+from deniable.query.relations.sql_nodes import (
+    Sql,
+    double,
+    keep_rows,
+    keyed_hash,
+    named,
+    try_cast,
+)
 from deniable.query.relations.views import RelationView, ViewColumn, declare_column
 
 MOST_ROWS = 10**15  # the most rows that every engine can add up
+# As many rows as a unit may count with, but at least the first number and at most the second:
+# one unit then makes at most a hundred million joined rows.
+_LEAST, _MOST = 1_000, 10_000
 _SIDES = {"inner": "", "left": "LEFT", "right": "RIGHT", "full": "FULL", "cross": ""}
 
 
@@ -84,7 +101,9 @@ class JoinedRows:
         )
 
     def _side(self, view: RelationView, places: Sequence[int]) -> exp.Select:
-        return view.select(places) if self.most is None else limit_rows(view, places, self.most)
+        return (
+            view.select(places) if self.most is None else _limit_rows(view, places, self.most)
+        )
 
     def _raw(self, place: int) -> Sql:
         first = len(self.left.columns)
@@ -146,7 +165,7 @@ def join_views(
     `unique` says that each row of the left view is joined with at most one of the right view.
     """
     _check_sides(left, right, kind)
-    columns, outputs = _side_by_side(left, right)
+    columns, outputs = side_by_side(left, right)
     names, first = list(columns), len(left.columns)
     bare = RelationView(Scope(Table("joined", public=True, columns=columns)), outputs)
     same = [Call("=", (ColumnRef(names[a]), ColumnRef(names[first + b]))) for a, b in using]
@@ -170,7 +189,7 @@ def join_views(
         hidden = replace(outputs[place], hidden=True)
         outputs = (*outputs[:place], hidden, *outputs[place + 1 :])
     once = unique or not both or keys.meets_one_row(conditions)
-    most = None if once else most_joined(left, right)
+    most = None if once else _most_joined(left, right)
     origin = _joined_origin(left, right, both=both, unique=unique, most=most)
     origin = replace(origin, keys=keys.all)
     table = _joined_table(left, right, origin, columns, unit[0] if unit else None)
@@ -178,16 +197,23 @@ def join_views(
     return RelationView(Scope(table, source, origin), outputs)
 
 
-def _side_by_side(
+def side_by_side(
     left: RelationView, right: RelationView
 ) -> tuple[dict[str, Declared], tuple[ViewColumn, ...]]:
-    """The columns of both views under distinct names, and the view columns that use them."""
+    """The columns of both views under distinct names, and the view columns that use them.
+
+    What is joined to elements of lists may differ from one element to the next.
+    """
     pairs = [(side, column) for side in (left, right) for column in side.columns]
+    listed = max(left.scope.origin.times, right.scope.origin.times) > 1
     names = _distinct_names([column for _, column in pairs])
     columns = {
         name: declare_column(name, column.expression, side.scope)
         for name, (side, column) in zip(names, pairs, strict=True)
     }
+    for name, (side, _) in zip(names, pairs, strict=True):
+        if listed and side.scope.origin.times == 1:
+            columns[name] = replace(columns[name], spread=True)
     outputs = (
         replace(column, expression=ColumnRef(name))
         for name, (_, column) in zip(names, pairs, strict=True)
@@ -346,3 +372,21 @@ def _distinct_names(columns: Sequence[ViewColumn]) -> list[str]:
             name += "'"
         names.append(name)
     return names
+
+
+def _most_joined(left: RelationView, right: RelationView) -> int | None:
+    """How many rows of one unit each side keeps; None if one side has one row of each unit."""
+    origins = left.scope.origin, right.scope.origin
+    if any(origin.one_row_per_unit for origin in origins):
+        return None
+    counting = (
+        origin.max_groups_per_unit * origin.max_rows_per_unit_per_group for origin in origins
+    )
+    return min(_MOST, max(_LEAST, *counting))
+
+
+def _limit_rows(view: RelationView, places: Sequence[int], most: int) -> exp.Select:
+    """The columns of a view at some positions, with at most `most` rows of each unit."""
+    columns: list[Sql] = [exp.column(f"d{place}") for place in places]
+    drawn = keyed_hash([exp.column("u"), *(one.copy() for one in columns)])
+    return keep_rows(view.select(places), [drawn, *columns], most)

@@ -1,6 +1,8 @@
 """Checks of the kinds and limits of arguments, and the refusals of those that do not fit."""
 
+import re
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TypeVar
 
 from deniable.errors import InvalidQuery
@@ -10,6 +12,8 @@ from deniable.query.language.syntax_tree import Call, ColumnRef, Expression, Lit
 from deniable.query.relations.value_ranges import ValueRange
 
 _Part = TypeVar("_Part")
+_DECIMAL = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
+_COMPARED = ("=", "<>", "in", "<", "<=", ">", ">=")
 
 
 def check_kinds(
@@ -30,8 +34,66 @@ def check_kinds(
     if wrong:
         shown = ", ".join(sorted({str(given) for given in found if given is not None}))
         raise InvalidQuery(
-            f"{call} mixes kinds: it takes {takes}. Found {shown}. CAST one of them."
+            f"{call} mixes kinds: it takes {takes}. Found {shown}. {_mended(call, kind, found)}"
         )
+
+
+def _mended(call: Call, kind: object, found: Sequence[str | None]) -> str:
+    """The call with its texts as numbers, or put together; else what to do."""
+    if call.name == "+" and set(found) == {"text"}:
+        return f"To put texts together, write {Call('joined', call.arguments)}."
+    numeric = set(found) == {"number", "text"} and kind in ("number", "same")
+    if not numeric or len(found) != len(call.arguments):
+        return "CAST one of them."
+    pairs = zip(call.arguments, found, strict=True)
+    numbers = tuple(_as_number(part) if own == "text" else part for part, own in pairs)
+    return f"If the text holds numbers, write {Call(call.name, numbers)}."
+
+
+def _as_number(part: Expression) -> Expression:
+    text = part.value if isinstance(part, Literal) else None
+    if isinstance(text, str) and _DECIMAL.fullmatch(text):
+        return Literal(Fraction(text))
+    return Call("cast number", (part,))
+
+
+def read_number(expression: Expression) -> Expression:
+    """A text of digits that is compared with a number is a number, as in DuckDB."""
+    text = expression.value if isinstance(expression, Literal) else None
+    whole = isinstance(text, str) and text.isascii() and text.removeprefix("-").isdigit()
+    return Literal(Fraction(str(text))) if whole and len(str(text)) <= 18 else expression
+
+
+def compare_alike(
+    name: str,
+    arguments: tuple[Expression, ...],
+    kinds: Sequence[str | None],
+    integers: Sequence[bool],
+) -> tuple[Expression, ...]:
+    """The arguments of a comparison, where DuckDB casts one of them: a text beside a number if
+    both may be equal, and a truth value beside a number or its own name. Other texts are
+    NULL."""
+    found = {kind for kind in kinds if kind is not None}
+    if found == {"number", "text"} and name in ("=", "<>", "in"):
+        others = [
+            whole for kind, whole in zip(kinds, integers, strict=True) if kind == "number"
+        ]
+        cast, kind = "cast integer" if all(others) else "cast number", "text"
+    elif found == {"boolean", "number"} and name in _COMPARED:
+        cast, kind = "cast integer", "boolean"
+    elif found == {"boolean", "text"}:
+        return tuple(map(_read_truth, arguments))
+    else:
+        return arguments
+    return tuple(
+        Call(cast, (part,)) if own == kind and not isinstance(part, Literal) else part
+        for part, own in zip(arguments, kinds, strict=True)
+    )
+
+
+def _read_truth(part: Expression) -> Expression:
+    word = str(part.value).lower() if isinstance(part, Literal) else ""
+    return Literal(word == "true") if word in ("true", "false") else part
 
 
 def case_parts(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:

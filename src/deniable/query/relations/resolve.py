@@ -22,6 +22,7 @@ from deniable.query.language.syntax_tree import (
     Star,
     TableRef,
     UnionAll,
+    Unnested,
 )
 from deniable.query.relations.grouping import group_view, narrow_to_groups
 from deniable.query.relations.joins import JoinedRows, join_views
@@ -31,6 +32,7 @@ from deniable.query.relations.scope import Scope
 from deniable.query.relations.subqueries import Rewrite, join_subqueries
 from deniable.query.relations.unions import unite_views
 from deniable.query.relations.unit_windows import has_window, window_view
+from deniable.query.relations.unnest import spread_over_groups, unnest_view
 from deniable.query.relations.views import RelationView, ViewColumn
 
 _MOST_RELATIONS = 50  # tables and sub-queries of one question
@@ -57,6 +59,9 @@ class Resolver:
             return self._resolve_table(relation)
         if isinstance(relation, Join):
             return self._resolve_join(relation)
+        if isinstance(relation, Unnested):
+            rows = self.number_rows(self.resolve_relation(relation.source))
+            return unnest_view(rows, relation)
         assert isinstance(relation, Derived)
         query = relation.query
         view = (
@@ -199,6 +204,7 @@ def resolve_question(question: Question, policy: Policy) -> tuple[Question, Scop
 
     filtered = view.filter(None if question.where is None else resolve(question.where))
     keys = tuple(resolve_named(key) for key in question.keys)
+    by = [key.expression for key in keys]
     return replace(
         question,
         table=view.scope.table.name,
@@ -207,7 +213,7 @@ def resolve_question(question: Question, policy: Policy) -> tuple[Question, Scop
         outputs=tuple(resolve_named(output) for output in question.outputs),
         having=None if question.having is None else resolve(question.having),
         order=tuple((resolve(by), down) for by, down in question.order),
-    ), narrow_to_groups(view.scope, [key.expression for key in keys])
+    ), spread_over_groups(narrow_to_groups(view.scope, by), by)
 
 
 def _rename_columns(view: RelationView, names: tuple[str, ...]) -> RelationView:

@@ -9,7 +9,7 @@ and never in a hash.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sqlglot import exp
@@ -79,9 +79,16 @@ class RowOrigin:
     max_groups_per_unit: int = 1
     max_rows_per_unit_per_group: int = 1
     most_joined: int | None = None  # rows of one unit that each side of a join keeps
+    times: int = 1  # how many rows UNNEST made of one, at most
     # Columns that hold a key of a path to the unit, and which: rows with the same value of the
     # same key belong to the same unit.
     keys: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def without_elements(self) -> "RowOrigin":
+        """The origin of rows that UNNEST made, put together again."""
+        rows = max(1, self.max_rows_per_unit_per_group // self.times)
+        return replace(self, max_rows_per_unit_per_group=rows, times=1)
 
     @classmethod
     def combine(cls, parts: "Sequence[RowOrigin]", *, one_row_per_unit: bool) -> "RowOrigin":
@@ -100,6 +107,7 @@ class RowOrigin:
             max(part.max_groups_per_unit for part in private),
             max(part.max_rows_per_unit_per_group for part in private),
             max(part.most_joined or 0 for part in private) or None,
+            max(part.times for part in private),
         )
 
 

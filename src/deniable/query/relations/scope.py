@@ -23,10 +23,12 @@ from deniable.query.relations.kind_checks import (
     check_joined,
     check_kinds,
     check_replaced,
+    compare_alike,
     flatten,
     no_limit,
     not_a_number,
     not_in_rows,
+    read_number,
 )
 from deniable.query.relations.row_origin import NO_ORIGIN, RowOrigin, RowSource
 from deniable.query.relations.sql_nodes import (
@@ -96,8 +98,8 @@ class Scope:
         arguments = tuple(self.resolve(argument, cache) for argument in expression.arguments)
         if expression.name == "-" and all(map(self._is_date, arguments)):
             return self._subtract_dates(expression, arguments)
-        if expression.name in _COMPARISONS and any(map(self._is_number, arguments)):
-            arguments = tuple(map(_read_number, arguments))
+        if expression.name in _COMPARISONS:
+            arguments = self._alike(expression.name, arguments)
         if expression.name in _COMPARISONS and any(
             self._is_date(argument) for argument in arguments
         ):
@@ -108,6 +110,16 @@ class Scope:
                 for argument in arguments
             )
         return Call(expression.name, arguments)
+
+    def _alike(self, name: str, arguments: tuple[Expression, ...]) -> tuple[Expression, ...]:
+        """The arguments of a comparison after the casts that DuckDB would make."""
+        if any(map(self._is_number, arguments)):
+            arguments = tuple(map(read_number, arguments))
+        try:
+            kinds = [self.value_range(argument).kind for argument in arguments]
+        except InvalidQuery:  # of what is no value of a row; refused where it matters
+            return arguments
+        return compare_alike(name, arguments, kinds, list(map(self.is_integer, arguments)))
 
     def _subtract_dates(self, written: Call, arguments: tuple[Expression, ...]) -> Expression:
         """The days between two dates. Of moments, DuckDB would make an INTERVAL."""
@@ -205,10 +217,16 @@ class Scope:
         return value_ranges.shorten(function.value_range(ranges))
 
     def _column_range(self, column: Declared) -> ValueRange:
+        if column.elements is not None:
+            raise InvalidQuery(
+                f"Column {column.name} holds lists. Ask about their elements, in FROM "
+                f"{self.table.name}, UNNEST({column.name}) AS u(element)."
+            )
         if column.kind is None:
             raise InvalidQuery(
                 f"Column {column.name} cannot be used in a question: its type is not a number, "
-                "text, boolean, date or timestamp. Convert it in the source, or leave it out."
+                "text, boolean, date or timestamp. Convert it in the source, or leave it out. "
+                "If it holds lists, declare their `length`, and ask about UNNEST."
             )
         if column.kind != "number":
             return ValueRange(column.kind, timed=column.timed)
@@ -291,7 +309,7 @@ class Scope:
         """A column of integers as it enters a statement as a group key: an integer, clipped."""
         column = self.column(name)
         bare = self._raw(column)
-        if column.narrow and column.bounds is None:
+        if column.elements is not None or (column.narrow and column.bounds is None):
             return bare  # grouping by a wider type takes a fifth longer
         raw = exp.TryCast(this=bare, to=exp.DataType.build("bigint"), safe=True)
         if column.bounds is None:
@@ -338,13 +356,6 @@ class Scope:
             step = _power_of_ten(width / (1 << _DEFAULT_BITS))
         low, high = values.low / step, values.high / step
         return coarsen_by_tens(low.__floor__(), high.__ceil__(), step)
-
-
-def _read_number(expression: Expression) -> Expression:
-    """A text of digits that is compared with a number is a number, as in DuckDB."""
-    text = expression.value if isinstance(expression, Literal) else None
-    whole = isinstance(text, str) and text.isascii() and text.removeprefix("-").isdigit()
-    return Literal(Fraction(str(text))) if whole and len(str(text)) <= 18 else expression
 
 
 def _arguments(function: Function) -> str:

@@ -4,6 +4,7 @@ together from parts is NULL if it is long."""
 from collections.abc import Callable
 from fractions import Fraction
 
+import sqlglot
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
@@ -88,6 +89,13 @@ def _split_function() -> Function:
     return Function(3, 3, ("text", "text", "number"), value_range, sql)
 
 
+def _json_text(a: list[Sql]) -> Sql:
+    """What is no JSON is NULL before a path is looked up in it."""
+    path = sqlglot.parse_one(f"x ->> {a[1].sql('duckdb')}", dialect="duckdb")
+    json = exp.TryCast(this=a[0], to=exp.DataType.build("json"), safe=True)
+    return exp.paren(exp.JSONExtractScalar(this=json, expression=path.args["expression"]))
+
+
 def check_number_joined(parts: int) -> None:
     """Refuses to put too many texts together."""
     if parts > _MOST_JOINED:
@@ -147,6 +155,7 @@ TEXTS: dict[str, Function] = {
         lambda a: ValueRange("text"),
         lambda a: exp.Replace(this=a[0], expression=a[1], replacement=a[2]),
     ),
+    "json text": Function(2, 2, "text", lambda a: ValueRange("text"), _json_text),
     "joined": _join_function(2, skip_nulls=False),
     "concat": _join_function(1, skip_nulls=True),
     "ilike": Function(2, 2, "text", lambda a: ValueRange("boolean"), _like(exp.ILike)),

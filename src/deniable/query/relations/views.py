@@ -150,6 +150,7 @@ class RelationView:
         for place in dict.fromkeys(places):
             expression = self.columns[place].expression
             integer = integer_column(expression, self.scope)
+            integer = integer or _list_column(expression, self.scope)
             if integer is not None:
                 integers.append(integer)
                 value = column(f"{self.scope.alias(integer)}_key")
@@ -174,6 +175,13 @@ def integer_column(expression: Expression, scope: Scope) -> str | None:
     return None
 
 
+def _list_column(expression: Expression, scope: Scope) -> str | None:
+    """The name of a column of lists, which is handed on as it is; else None."""
+    if isinstance(expression, ColumnRef) and scope.column(expression.name).elements is not None:
+        return expression.name
+    return None
+
+
 def declare_column(name: str, expression: Expression, scope: Scope) -> Declared:
     """What is public about the column that an expression makes."""
     if isinstance(expression, ColumnRef):
@@ -187,8 +195,14 @@ def declare_column(name: str, expression: Expression, scope: Scope) -> Declared:
             integer=source.integer,
             narrow=bool(source.integer),
             timed=source.timed,
+            length=source.length,
+            elements=source.elements,
+            spread=source.spread,
         )
-    return column_from_range(name, scope.value_range(expression))
+    leaves = (leaf for leaf in walk(expression) if isinstance(leaf, ColumnRef))
+    spread = any(scope.column(leaf.name).spread for leaf in leaves)
+    made = column_from_range(name, scope.value_range(expression))
+    return replace(made, spread=True) if spread else made
 
 
 def column_from_range(name: str, values: ValueRange) -> Declared:

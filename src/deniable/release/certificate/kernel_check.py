@@ -102,6 +102,8 @@ def _describe(table: Table, text: str) -> TableFacts:
 
 
 def _kind(column: Column) -> str:
+    if column.elements is not None:
+        return f"list of {_kind(column.elements)}"
     if column.narrow:
         return "integer"
     return "wide" if column.integer else column.kind or "other"

@@ -154,6 +154,8 @@ def _choose_look(column: Declared, has_delta: bool, table: Table) -> ColumnLook:
     name, kind, keys = column.name, column.kind, column.keys
     if name == table.unit:
         return ColumnLook(name, "nothing", "the privacy unit", "Only the units are counted.")
+    if column.elements is not None:
+        return ColumnLook(name, "nothing", "lists", f"Ask about UNNEST({name}).")
     if kind is None:
         return ColumnLook(name, "nothing", "a type that no question can use", "Not measured.")
     if kind == "boolean":

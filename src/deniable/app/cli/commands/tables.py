@@ -35,9 +35,11 @@ def tables(
         console.print(f"[bold]{escape(table.name)}[/bold]: {escape(describe_unit(table))}")
         columns = Drawn("column", "kind", "bounds", "step", "keys", box=box.SIMPLE_HEAD)
         for column in table.columns.values():
-            low_high = " to ".join(map(decimal_text, column.bounds or ()))
-            step = "" if column.step is None else decimal_text(column.step)
-            cells = column.name, column.kind or "-", low_high, step, describe_keys(column)
+            one = column.elements or column  # of a list
+            low_high = " to ".join(map(decimal_text, one.bounds or ()))
+            step = "" if one.step is None else decimal_text(one.step)
+            kind = f"{one.kind}[{column.length}]" if column.elements else column.kind or "-"
+            cells = column.name, kind, low_high, step, describe_keys(one)
             columns.add_row(*map(escape, cells))
         console.print(columns)
     console.print(f"Budget: {escape(left)}.")

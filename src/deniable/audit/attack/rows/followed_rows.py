@@ -19,6 +19,7 @@ from deniable.query.language.syntax_tree import (
     Selection,
     Star,
     UnionAll,
+    Unnested,
 )
 from deniable.query.language.within_clause import split_within_clause
 
@@ -98,6 +99,8 @@ def _show_row(relation: Relation, table: str) -> Relation:
     if isinstance(relation, Join):
         left, right = _show_row(relation.left, table), _show_row(relation.right, table)
         return replace(relation, left=left, right=right)
+    if isinstance(relation, Unnested):
+        return replace(relation, source=_show_row(relation.source, table))
     if not isinstance(relation, Derived):
         return relation
     query = relation.query
@@ -121,6 +124,8 @@ def _groups(relation: str | Relation) -> bool:
     """Whether a sub-query in FROM groups its rows."""
     if isinstance(relation, Join):
         return _groups(relation.left) or _groups(relation.right)
+    if isinstance(relation, Unnested):
+        return _groups(relation.source)
     if not isinstance(relation, Derived):
         return False
     query = relation.query

@@ -20,13 +20,13 @@ _EXAMPLE = "It may hold plain characters, [0-9], (a|b), x?, . and .*, as in '^A[
 class _Reader:
     """Reads a regular expression into the texts that it may be."""
 
-    def __init__(self, text: str) -> None:
-        self.text, self.place = text, 0
+    def __init__(self, text: str, written: str) -> None:
+        self.text, self.place, self.written = text, 0, written
 
     def refuse(self) -> InvalidQuery:
         return InvalidQuery(
-            f"The regular expression {self.text!r} cannot be turned into LIKE. {_EXAMPLE} Or "
-            "use LIKE, ILIKE, STARTS_WITH, CONTAINS and OR."
+            f"The regular expression {self.written!r} cannot be turned into LIKE. {_EXAMPLE} "
+            "Or use LIKE, ILIKE, STARTS_WITH, CONTAINS and OR."
         )
 
     def peek(self) -> str:
@@ -140,7 +140,7 @@ def rewrite_pattern(node: exp.Expr) -> exp.Expr | None:
     # One or more at an end that may be anywhere: one is enough.
     if not last and len(text) > 1 and text[-1] == "+" and text[-2] not in "\\|(":
         text = text[:-1]
-    reader = _Reader(text)
+    reader = _Reader(text, str(given.this))
     texts = reader.alternatives()
     if reader.place < len(text):
         raise reader.refuse()

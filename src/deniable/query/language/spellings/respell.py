@@ -6,6 +6,7 @@ apply. DuckDB gives the same value to both, wherever it knows both (`test_respel
 
 from collections.abc import Callable
 
+import sqlglot
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
@@ -17,6 +18,7 @@ from deniable.query.language.spellings.spans import (
     whole_units_between,
 )
 from deniable.query.language.spellings.written_dates import compare_written, write_part
+from deniable.query.language.spellings.written_lists import element_in_select
 
 Rule = Callable[[exp.Expr], exp.Expr | None]
 
@@ -206,7 +208,14 @@ def _days_later(node: exp.Expr) -> exp.Expr | None:
     return type(node)(this=node.this.copy(), expression=span)
 
 
+def _json_text(value: exp.Expr, path: exp.Expr) -> exp.Expr:
+    """GET_JSON_OBJECT(x, path) is x ->> path."""
+    read = sqlglot.parse_one(f"x ->> {path.sql('duckdb')}", dialect="duckdb")
+    return exp.JSONExtractScalar(this=value, expression=read.args["expression"])
+
+
 _NAMED: dict[str, Rule] = {
+    "get_json_object": _named_rule(_json_text, 2),
     "mean": _distinct_mean,
     "weekday": _named_rule(lambda date: exp.DayOfWeek(this=date), 1),
     "dayofmonth": _named_rule(lambda date: exp.Day(this=date), 1),
@@ -226,7 +235,10 @@ _NAMED: dict[str, Rule] = {
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _RULES: dict[type[exp.Expr], tuple[Rule, ...]] = {
     **dict.fromkeys(_COMPARED, (compare_spans, compare_written)),
+    exp.Explode: (lambda node: element_in_select(),),
     exp.In: (compare_written,),
+    # sqlglot's own words for ANY_VALUE(x), which is refused by that name
+    exp.IgnoreNulls: (lambda node: node.this if isinstance(node.this, exp.AnyValue) else None,),
     exp.Between: (compare_written,),
     exp.TimeToStr: (write_part,),
     exp.ToChar: (write_part,),

@@ -4,7 +4,7 @@ import deniable as dp
 from deniable.errors import InvalidPolicy
 from deniable.policy import Policy, Table
 from deniable.policy.file import parse
-from deniable.policy.memory_sizes import in_bytes
+from deniable.policy.policy import in_bytes
 
 FILE = """
 [budget]

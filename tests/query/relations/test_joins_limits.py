@@ -10,7 +10,7 @@ from deniable.engines.duckdb.engine import DuckDB
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
-from deniable.query.relations import join_limits
+from deniable.query.relations import joins
 from tests.engines.contract import exact
 
 SELF_JOIN = "SELECT COUNT(*) AS n FROM data AS a JOIN data AS b ON a.id = b.id"
@@ -30,7 +30,7 @@ def asked(sql, **limits):
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_one_unit_with_very_many_rows_makes_few_joined_rows(monkeypatch, relation):
-    monkeypatch.setattr(join_limits, "_MOST", 50)
+    monkeypatch.setattr(joins, "_MOST", 50)
     many = pa.table({"id": [1] * 30_000 + [2] * 3, "x": [0.5] * 30_003})
     with DuckDB.open({"data": many}) as engine:
         assert exact(engine.run(asked(SELF_JOIN, relation=relation)))[0] == [(50 * 50 + 9,)]
@@ -70,7 +70,7 @@ def test_where_rows_do_not_multiply_there_is_no_such_limit(source):
 
 def test_rows_are_chosen_by_themselves_and_not_by_their_order(monkeypatch):
     """Duplicates, both zeros, NaN and NULL among the rows of one unit, in any order."""
-    monkeypatch.setattr(join_limits, "_LEAST", 4)
+    monkeypatch.setattr(joins, "_LEAST", 4)
     values = [0.0, -0.0, None, 1.5, 1.5, np.nan, 7.25, -3.0, 0.0, -0.0, 2.0]
     sql = (
         "SELECT COUNT(*) AS n, SUM(a.x) AS s, SUM(CASE WHEN CAST(b.x AS TEXT) = '-0.0' THEN 1 "
