@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from deniable.figures.canvas import COLOURS, QUIET, canvas
+from deniable.figures.canvas import COLOURS, QUIET, canvas, fold, wrap_title
 
 MOST_BARS = 30
 _MOST_NUMBERS = 100  # cells of a matrix in which the number is written
@@ -23,7 +23,10 @@ def draw_bars(
 ) -> Figure:
     """A bar with a whisker for each label: the first 30, and how many more there are."""
     shown = min(len(values), MOST_BARS)
-    figure, axes = canvas(about, x=what, y="", size=(6.4, 1.3 + 0.28 * shown))
+    names = fold(labels[:shown])
+    title, tallest = wrap_title(about, names), max(name.count("\n") for name in names)
+    height = 1.3 + 0.2 * title.count("\n") + (0.28 + 0.14 * tallest) * shown
+    figure, axes = canvas(title, x=what, y="", size=(6.4, height))
     places = range(shown)
     below = [max(0.0, value - low) for value, low in zip(values, lows, strict=True)]
     above = [max(0.0, high - value) for value, high in zip(values, highs, strict=True)]
@@ -39,7 +42,7 @@ def draw_bars(
     axes.axvline(0, color=QUIET, linewidth=0.8)
     axes.set_ylim(shown - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
-    axes.set_yticks(list(places), labels[:shown])
+    axes.set_yticks(list(places), names)
     axes.xaxis.set_major_formatter("{x:,.6g}")
     if len(values) > shown:
         _note(axes, f"{len(values) - shown:,} more")
@@ -136,9 +139,10 @@ def draw_matrix(
     grid = [[value for value, _ in row] for row in both]
     written = len(down) * len(across) <= _MOST_NUMBERS
     size = (max(5.2, 2.5 + 0.5 * len(across)), 1.6 + (0.5 if written else 0.35) * len(down))
-    figure, axes = canvas(about, x="", y="", size=size)
+    names = fold([key_text(key) for key in down])
+    figure, axes = canvas(wrap_title(about, names), x="", y="", size=size)
     image = axes.imshow(grid, cmap="cividis", aspect="auto")
-    axes.set_yticks(range(len(down)), [key_text(key) for key in down])
+    axes.set_yticks(range(len(down)), names)
     turned = 60 if max(map(len, map(key_text, across))) > 6 else 0
     axes.set_xticks(range(len(across)), [key_text(key) for key in across], rotation=turned)
     axes.grid(visible=False)
