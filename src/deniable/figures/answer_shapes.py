@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from deniable.figures.canvas import COLOURS, QUIET, canvas, fold, wrap_title
+from deniable.figures.canvas import COLOURS, QUIET, canvas, count_lines, fold, wrap_title
 
 MOST_BARS = 30
 _MOST_NUMBERS = 100  # cells of a matrix in which the number is written
@@ -24,8 +24,8 @@ def draw_bars(
     """A bar with a whisker for each label: the first 30, and how many more there are."""
     shown = min(len(values), MOST_BARS)
     names = fold(labels[:shown])
-    title, tallest = wrap_title(about, names), max(name.count("\n") for name in names)
-    height = 1.3 + 0.2 * title.count("\n") + (0.28 + 0.14 * tallest) * shown
+    title, tallest = wrap_title(about, names), max(map(count_lines, names))
+    height = 1.1 + 0.2 * count_lines(title) + (0.14 + 0.14 * tallest) * shown
     figure, axes = canvas(title, x=what, y="", size=(6.4, height))
     places = range(shown)
     below = [max(0.0, value - low) for value, low in zip(values, lows, strict=True)]

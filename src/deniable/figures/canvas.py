@@ -104,6 +104,15 @@ def fold(labels: Sequence[str]) -> list[str]:
     ]
 
 
+def count_lines(text: str) -> int:
+    """How many lines a text takes.
+
+    >>> count_lines("A"), count_lines("A\\nB")
+    (1, 2)
+    """
+    return text.count("\n") + 1
+
+
 def wrap_title(title: str, labels: Sequence[str] = ()) -> str:
     """A title in lines that end within the figure; it begins at the right of the labels."""
     widest = max((len(line) for label in labels for line in label.split("\n")), default=0)

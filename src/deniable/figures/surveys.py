@@ -11,7 +11,7 @@ from deniable import price
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.exact.text_formats import percent
-from deniable.figures.canvas import COLOURS, QUIET, canvas, fold, wrap_title
+from deniable.figures.canvas import COLOURS, QUIET, canvas, count_lines, fold, wrap_title
 from deniable.mechanisms import RandomizedResponse
 from deniable.surveys.survey_report import QuestionResult
 
@@ -39,12 +39,12 @@ def estimates(result: QuestionResult) -> Figure:
     a_mean = result.mean == 0
     labels = fold([label for label, _ in reversed(rows)])
     title = wrap_title(result.text, labels)
-    tallest = max(label.count("\n") for label in labels)
+    tallest = max(map(count_lines, labels))
     figure, axes = canvas(
         title,
         x=f"{'mean' if a_mean else 'share'}, {confidence}, {result.respondents:,} reports",
         y="",
-        size=(6.4, 1.4 + 0.2 * title.count("\n") + (0.4 + 0.12 * tallest) * len(rows)),
+        size=(6.4, 1.2 + 0.2 * count_lines(title) + (0.28 + 0.12 * tallest) * len(rows)),
     )
     for place, (_, estimate) in enumerate(reversed(rows)):
         colour = COLOURS[0] if estimate.consistent else QUIET
