@@ -156,7 +156,7 @@ class Release(ReleasedRows):
     def _number(self) -> int | float:
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int | float):
-            found = "unknown (NULL)" if value is None else f"{value!r}, which is no number"
+            found = "unknown (NULL)" if value is None else f"{value!r}, which is not a number"
             raise InvalidParameter(f"float() and int() need a number. This answer is {found}.")
         return value
 
