@@ -94,6 +94,26 @@ def test_dates_are_a_line_two_keys_a_matrix_and_bins_bars():
         ]
 
 
+def test_a_matrix_has_the_margin_of_each_number():
+    letters = [chr(ord("a") + i) for i in range(26)]
+    keys = {"ward": ["A", "B"], "few": [1, 2], "many": letters, "more": list(range(40))}
+    table = pa.table({"ward": ["A"], "few": [1], "many": ["a"], "more": [0]})
+    with dp.protect(table, keys=keys, epsilon=9) as data:
+        ask = "SELECT {0}, COUNT(*) AS n FROM data GROUP BY {0}"
+        few = data.sql(ask.format("ward, few"), epsilon=1)
+        axes, scale = few.plot().axes
+        told = [text.get_text() for text in axes.texts]
+        assert told == [
+            f"{n:,}\n± {m:,}" for n, m in zip(few["n"], few["n_margin"], strict=True)
+        ]
+        assert scale.get_ylabel() == "n (with 95 % intervals; epsilon 1)"
+        many = data.sql(ask.format("many, more"), epsilon=1)
+        axes, scale = many.plot().axes
+        assert [text.get_text() for text in axes.texts] == ["10 more across"]
+        told = f"n ± at most {max(many['n_margin'])}\n(95 % intervals; epsilon 1)"
+        assert scale.get_ylabel() == told
+
+
 def test_a_notebook_shows_the_picture(answer):
     assert answer.plot()._repr_png_().startswith(b"\x89PNG")
 
@@ -105,6 +125,9 @@ def test_what_cannot_be_drawn_is_refused(answer):
     empty = data.sql("SELECT a, COUNT(*) AS n FROM data GROUP BY a LIMIT 0", epsilon=1)
     with pytest.raises(dp.InvalidParameter, match="nothing to draw"):
         empty.plot()
+    words = dp.protect(pa.table({"a": ["x"] * 50}), keys={"a": ["x", "y"]}, epsilon=1)
+    with pytest.raises(dp.InvalidParameter, match="nothing to draw"):
+        words.sql("SELECT MODE(a) AS a FROM data", epsilon=1).plot()
 
 
 def test_quantiles_are_a_ladder():

@@ -42,7 +42,7 @@ def test_designs_over_answers():
     assert curves["RandomizedResponse"][-1] > curves["RandomizedResponse"][0]
 
 
-def test_long_questions_are_wrapped_and_small_shares_fill_the_axis():
+def test_long_questions_are_wrapped():
     text = (
         "Have you ever used a substance that was forbidden in your sport, in any season? " * 2
     )
@@ -56,5 +56,33 @@ def test_long_questions_are_wrapped_and_small_shares_fill_the_axis():
     lines = axes.get_title(loc="left").split("\n")
     assert len(lines) > 2
     assert max(map(len, lines)) <= 62
+
+
+def test_long_answers_leave_room_for_what_is_drawn():
+    survey = loads(
+        'id="s"\ntitle="t"\nepsilon=4\n[[questions]]\nid="a"\nkind="single-choice"\n'
+        f'text="{"Who was it that asked you first? " * 5}"\n'
+        f'options=["{"a doctor who works for a club, " * 5}", "a coach", "a friend"]\n'
+    )
+    (asked,) = report(survey, parse_reports(survey, ['{"a":0}'] * 90)).results
+    (axes,) = surveys.estimates(asked).axes
+    lines = [line for tick in axes.get_yticklabels() for line in tick.get_text().split("\n")]
+    assert len(lines) == 5
+    assert max(map(len, lines)) <= 28
+    axes.figure.draw_without_rendering()
+    whole = axes.figure.bbox
+    for text in (axes._left_title, *axes.get_yticklabels()):
+        box = text.get_window_extent()
+        assert whole.x0 <= box.x0 < box.x1 <= whole.x1
+
+
+def test_small_shares_fill_the_axis():
+    survey = loads(
+        'id="s"\ntitle="t"\nepsilon=4\n[[questions]]\nid="a"\nkind="yes-no"\ntext="a"\n'
+    )
+    (rare,) = report(
+        survey, parse_reports(survey, ['{"a":0}'] * 9700 + ['{"a":1}'] * 300)
+    ).results
+    (axes,) = surveys.estimates(rare).axes
     assert axes.get_xlim()[0] == 0
     assert rare.estimates[0].interval[1] < axes.get_xlim()[1] <= 0.1

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from deniable.figures.canvas import COLOURS, QUIET, canvas
+from deniable.figures.canvas import COLOURS, QUIET, canvas, count_lines, fold, wrap_title
 
 MOST_BARS = 30
 _MOST_NUMBERS = 100  # cells of a matrix in which the number is written
@@ -22,7 +23,10 @@ def draw_bars(
 ) -> Figure:
     """A bar with a whisker for each label: the first 30, and how many more there are."""
     shown = min(len(values), MOST_BARS)
-    figure, axes = canvas(about, x=what, y="", size=(6.4, 1.3 + 0.28 * shown))
+    names = fold(labels[:shown])
+    title, tallest = wrap_title(about, names), max(map(count_lines, names))
+    height = 1.1 + 0.2 * count_lines(title) + (0.14 + 0.14 * tallest) * shown
+    figure, axes = canvas(title, x=what, y="", size=(6.4, height))
     places = range(shown)
     below = [max(0.0, value - low) for value, low in zip(values, lows, strict=True)]
     above = [max(0.0, high - value) for value, high in zip(values, highs, strict=True)]
@@ -36,15 +40,19 @@ def draw_bars(
         error_kw=whiskers,
     )
     axes.axvline(0, color=QUIET, linewidth=0.8)
-    axes.invert_yaxis()
+    axes.set_ylim(shown - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
-    axes.set_yticks(list(places), labels[:shown])
+    axes.set_yticks(list(places), names)
     axes.xaxis.set_major_formatter("{x:,.6g}")
     if len(values) > shown:
-        note = f"{len(values) - shown:,} more"
-        inside: dict[str, Any] = {"transform": axes.transAxes, "ha": "right", "va": "bottom"}
-        axes.text(1, 1.01, note, color=QUIET, fontsize=8, **inside)
+        _note(axes, f"{len(values) - shown:,} more")
     return figure
+
+
+def _note(axes: Axes, text: str) -> None:
+    """A few words in the right corner above the axes."""
+    inside: dict[str, Any] = {"transform": axes.transAxes, "ha": "right", "va": "bottom"}
+    axes.text(1, 1.01, text, color=QUIET, fontsize=8, **inside)
 
 
 def draw_histogram(
@@ -112,27 +120,63 @@ def draw_line(
     return figure
 
 
-def draw_matrix(about: str, keys: Sequence[Sequence[Any]], values: Sequence[float]) -> Figure:
-    """A matrix for two keys: the first one down, the second one across."""
-    down, across = (list(dict.fromkeys(key))[:MOST_BARS] for key in keys)
-    cells = dict(zip(zip(*keys, strict=True), values, strict=True))
-    grid = [[cells.get((one, other), float("nan")) for other in across] for one in down]
-    size = (max(5.2, 2.5 + 0.5 * len(across)), 1.6 + 0.35 * len(down))
-    figure, axes = canvas(about, x="", y="", size=size)
+def draw_matrix(
+    about: str,
+    what: str,
+    keys: Sequence[Sequence[Any]],
+    values: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+) -> Figure:
+    """A matrix for two keys: the first one down, the second one across. Each cell has its
+    margin, or if there are many the scale says how large the margins are at most."""
+    all_keys = [list(dict.fromkeys(key)) for key in keys]
+    down, across = (names[:MOST_BARS] for names in all_keys)
+    found = zip(values, map(_half_width, values, lows, highs), strict=True)
+    cells = dict(zip(zip(*keys, strict=True), found, strict=True))
+    nothing = (float("nan"), float("nan"))
+    both = [[cells.get((one, other), nothing) for other in across] for one in down]
+    grid = [[value for value, _ in row] for row in both]
+    written = len(down) * len(across) <= _MOST_NUMBERS
+    size = (max(5.2, 2.5 + 0.5 * len(across)), 1.6 + (0.5 if written else 0.35) * len(down))
+    names = fold([key_text(key) for key in down])
+    figure, axes = canvas(wrap_title(about, names), x="", y="", size=size)
     image = axes.imshow(grid, cmap="cividis", aspect="auto")
-    axes.set_yticks(range(len(down)), [key_text(key) for key in down])
+    axes.set_yticks(range(len(down)), names)
     turned = 60 if max(map(len, map(key_text, across))) > 6 else 0
     axes.set_xticks(range(len(across)), [key_text(key) for key in across], rotation=turned)
     axes.grid(visible=False)
-    figure.colorbar(image, ax=axes)
-    known = [value for row in grid for value in row if value == value]
-    middle = (min(known) + max(known)) / 2 if known else 0.0
-    if len(down) * len(across) <= _MOST_NUMBERS:
-        for i, row in enumerate(grid):
-            for j, value in enumerate(row):
-                colour = "#000000" if value > middle else "#FFFFFF"
-                axes.text(j, i, f"{value:,.4g}", ha="center", va="center", color=colour)
+    if more := " and ".join(
+        f"{len(names) - MOST_BARS:,} more {side}"
+        for names, side in zip(all_keys, ("down", "across"), strict=True)
+        if len(names) > MOST_BARS
+    ):
+        _note(axes, more)
+    widest = max((half for row in both for _, half in row if half == half), default=0.0)
+    scale = figure.colorbar(image, ax=axes, format="{x:,.6g}")
+    name, _, rest = what.partition(" (with ")
+    scale.set_label(what if written else f"{name} ± at most {widest:,.3g}\n({rest}")
+    if written:
+        _write_cells(axes, both)
     return figure
+
+
+def _write_cells(axes: Axes, cells: Sequence[Sequence[tuple[float, float]]]) -> None:
+    """Writes each number and its margin into its cell, in a colour that can be read there."""
+    known = [value for row in cells for value, _ in row if value == value]
+    middle = (min(known) + max(known)) / 2 if known else 0.0
+    at: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
+    for i, row in enumerate(cells):
+        for j, (value, half) in enumerate(row):
+            if value == value:
+                colour = "#000000" if value > middle else "#FFFFFF"
+                margin = f"\n± {half:,.3g}" if half else ""
+                axes.text(j, i, f"{value:,.5g}{margin}", color=colour, **at)
+
+
+def _half_width(value: float, low: float, high: float) -> float:
+    """How far the interval reaches to its farther side."""
+    return max(value - low, high - value)
 
 
 def key_text(key: Any) -> str:

@@ -5,8 +5,10 @@ figure gives the same bytes: no dates, no random identifiers, and a font that co
 matplotlib.
 """
 
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
+from textwrap import wrap
 
 from deniable.errors import InvalidParameter, MissingExtra
 
@@ -26,6 +28,9 @@ from matplotlib.figure import Figure
 # Okabe & Ito's palette, which colour-blind readers can distinguish. Black last.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 QUIET = "#767676"  # for reference lines and notes: readable on white, weaker than the data
+
+# Characters in a line: of a title, if nothing stands at its left, and of the name of a row.
+_TITLE_WIDTH, _LABEL_WIDTH = 62, 28
 
 STYLE: dict[str, object] = {
     "axes.axisbelow": True,
@@ -84,6 +89,34 @@ def canvas(
         axes = figure.add_subplot()
         axes.set(title=title, xlabel=x, ylabel=y)
     return figure, axes
+
+
+def fold(labels: Sequence[str]) -> list[str]:
+    """Names for the rows of a figure, in lines that leave room for what is drawn.
+
+    >>> print(*fold(["A coach", "A doctor who works for a club or a national team"]), sep="\\n")
+    A coach
+    A doctor who works for a
+    club or a national team
+    """
+    return [
+        "\n".join(wrap(label, _LABEL_WIDTH, max_lines=3, placeholder=" …")) for label in labels
+    ]
+
+
+def count_lines(text: str) -> int:
+    """How many lines a text takes.
+
+    >>> count_lines("A"), count_lines("A\\nB")
+    (1, 2)
+    """
+    return text.count("\n") + 1
+
+
+def wrap_title(title: str, labels: Sequence[str] = ()) -> str:
+    """A title in lines that end within the figure; it begins at the right of the labels."""
+    widest = max((len(line) for label in labels for line in label.split("\n")), default=0)
+    return "\n".join(wrap(title, _TITLE_WIDTH - widest * 4 // 5))
 
 
 def save(figure: Figure, path: str | Path) -> Path:

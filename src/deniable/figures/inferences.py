@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from deniable.errors import InvalidParameter
-from deniable.figures.canvas import COLOURS, QUIET, canvas
+from deniable.figures.canvas import COLOURS, QUIET, canvas, count_lines, fold, wrap_title
 from deniable.infer.inferred import Ends, Inferred
 
 
@@ -52,9 +52,11 @@ def _lines(drawn: list[Inferred], title: str, x: str) -> tuple[Figure, Axes]:
     if not drawn:
         raise InvalidParameter("There is nothing to draw: give at least one result.")
     levels = ", ".join(sorted({f"{100 * found.confidence:.4g} %" for found in drawn}))
-    size = (6.4, 1.5 + 0.32 * len(drawn))
-    figure, axes = canvas(f"{title} ({levels})", x=x, y="", size=size)
-    axes.set_yticks(list(range(len(drawn))), [found.what for found in drawn])
+    names = fold([found.what for found in drawn])
+    about, tallest = wrap_title(f"{title} ({levels})", names), max(map(count_lines, names))
+    size = (6.4, 1.3 + 0.2 * count_lines(about) + (0.18 + 0.14 * tallest) * len(drawn))
+    figure, axes = canvas(about, x=x, y="", size=size)
+    axes.set_yticks(list(range(len(drawn))), names)
     axes.set_ylim(len(drawn) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
     return figure, axes

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from deniable.errors import InvalidParameter
 from deniable.exact.text_formats import percent
-from deniable.figures.canvas import COLOURS, QUIET, STYLE, canvas
+from deniable.figures.canvas import COLOURS, QUIET, STYLE, canvas, count_lines, fold, wrap_title
 from deniable.learn.evaluation.ratio_intervals import ScoreReading
 from deniable.learn.evaluation.score_histogram import ScoreHistogram
 from deniable.learn.fit.cell_model import CellModel
@@ -91,9 +91,12 @@ def coefficients(model: LinearModel | Any, confidence: float = 0.95) -> Figure:
     unit = model.target.half
     values = model.fit.coefficients[1:] * unit
     pairs = [(low * unit, high * unit) for low, high in model.fit.intervals(confidence)[1:]]
-    names = [term.name for term in model.terms]
-    size = (6.4, 1.3 + 0.28 * len(names))
-    about = f"Change of {model.target.column}, with {percent(confidence)} intervals"
+    names = fold([term.name for term in model.terms])
+    tallest = max(map(count_lines, names), default=1)
+    size = (6.4, 1.3 + (0.14 + 0.14 * tallest) * len(names))
+    about = wrap_title(
+        f"Change of {model.target.column}, with {percent(confidence)} intervals", names
+    )
     figure, axes = canvas(
         about, x="for half of a column's range, or for the value", y="", size=size
     )

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from matplotlib.figure import Figure
+from pyarrow import types
 
 from deniable.errors import InvalidParameter
 from deniable.exact.text_formats import percent
@@ -71,7 +72,7 @@ def bars(release: Release, column: str | None = None) -> Figure:
     if kinds in (["date"], ["moment"]) and None not in _keys(release)[0]:
         return draw_line(about, what, _keys(release)[0], *drawn)
     if len(kinds) == 2 and len(_keys(release)) == 2:
-        return draw_matrix(about, _keys(release), values)
+        return draw_matrix(about, what, _keys(release), *drawn)
     return draw_bars(about, what, labels, *drawn)
 
 
@@ -152,7 +153,10 @@ def _keys(release: Release) -> list[list[Any]]:
 
 
 def _choose_column(release: Release, column: str | None) -> str:
-    numbers = list(release.answer.margins)
+    kinds = {field.name: field.type for field in release.to_arrow().schema}
+    # MODE and TOP_K may give texts, and MIN and MAX dates.
+    numbers = [name for name in release.answer.margins if types.is_primitive(kinds[name])]
+    numbers = [name for name in numbers if not types.is_temporal(kinds[name])]
     if not numbers or not len(release):
         raise InvalidParameter(
             "There is nothing to draw: the answer has no numbers or no rows."

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import isfinite
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,11 @@ from deniable import price
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.exact.text_formats import percent
-from deniable.figures.canvas import COLOURS, QUIET, canvas
+from deniable.figures.canvas import COLOURS, QUIET, canvas, count_lines, fold, wrap_title
 from deniable.mechanisms import RandomizedResponse
 from deniable.surveys.survey_report import QuestionResult
 
 _POINTS = 60
-_TITLE_WIDTH = 62  # characters
 
 
 def estimates(result: QuestionResult) -> Figure:
@@ -39,19 +37,21 @@ def estimates(result: QuestionResult) -> Figure:
     ]
     confidence = f"{percent(result.estimates[0].confidence)} interval"
     a_mean = result.mean == 0
-    title = wrap(result.text, _TITLE_WIDTH) or [""]
+    labels = fold([label for label, _ in reversed(rows)])
+    title = wrap_title(result.text, labels)
+    tallest = max(map(count_lines, labels))
     figure, axes = canvas(
-        "\n".join(title),
+        title,
         x=f"{'mean' if a_mean else 'share'}, {confidence}, {result.respondents:,} reports",
         y="",
-        size=(6.4, 1.2 + 0.2 * len(title) + 0.4 * len(rows)),
+        size=(6.4, 1.2 + 0.2 * count_lines(title) + (0.28 + 0.12 * tallest) * len(rows)),
     )
     for place, (_, estimate) in enumerate(reversed(rows)):
         colour = COLOURS[0] if estimate.consistent else QUIET
         if estimate.consistent:
             axes.plot(estimate.interval, [place, place], color=colour, linewidth=2.5)
         axes.plot([estimate.value], [place], marker="o", color=colour)
-    axes.set_yticks(range(len(rows)), [label for label, _ in reversed(rows)])
+    axes.set_yticks(range(len(rows)), labels)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     if not a_mean:  # shares: from 0 on, as far as anything is drawn
         ends = [end for _, estimate in rows for end in (estimate.value, *estimate.interval)]

@@ -48,3 +48,26 @@ def test_every_step_is_a_new_question(visits):
 def test_nothing_is_asked_without_an_aggregate(visits):
     with pytest.raises(InvalidQuery):
         visits.table("visits").group_by("ward").agg()
+
+
+@pytest.mark.parametrize(
+    ("step", "advice"),
+    [
+        ("count", "agg(n=dp.count())"),
+        ("avg", 'agg(mean=dp.mean("cost"))'),
+        ("std", 'agg(stddev=dp.stddev("cost"))'),
+        ("groupby", 'group_by("ward")'),
+        ("filter", 'where("age >= 18")'),
+    ],
+)
+def test_a_step_of_another_library_is_answered_with_ours_which_runs(visits, step, advice):
+    question = visits.table("visits")
+    with pytest.raises(AttributeError, match=f"no step `{step}`") as refusal:
+        getattr(question, step)
+    assert f".{advice} " in str(refusal.value)
+    eval(f"question.{advice}", {"question": question, "dp": dp}).release(epsilon=1)
+
+
+def test_a_misspelt_step_names_the_nearest(visits):
+    with pytest.raises(AttributeError, match="Did you mean `where`"):
+        visits.table("visits").were("age > 3")

@@ -77,7 +77,10 @@ def test_it_serves_the_idioms_of_frames(session):
     with pytest.raises(InvalidParameter, match="Did you mean `cost`"):
         release["cots"]
     single = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1)
-    assert float(single) == single.value
+    assert (float(single), int(single)) == (single.value, single.value)
+    label = session.sql("SELECT MODE(ward) AS most FROM visits", epsilon=1)
+    with pytest.raises(InvalidParameter, match="need a number"):
+        float(label)
     with pytest.raises(InvalidParameter, match="4 rows and 2 numbers in each"):
         float(release)
 

@@ -19,7 +19,8 @@ def test_200_000_people_are_decoded():
     tally = DESIGN.aggregate(DESIGN.randomize(people(200_000)))
     found = decode(DESIGN, tally, [*SHARES, *ABSENT])
     assert [one.value for one in found[:6]] == list(SHARES)
-    assert {one.value for one in found if one.found} == set(SHARES)
+    # A name that nobody has may be found in 1 of 20 surveys: how often, is tested below.
+    assert {one.value for one in found if one.found} >= set(SHARES)
     for one in found:
         truth = SHARES.get(one.value, 0)
         assert abs(one.share.raw - truth) < 7 * one.share.standard_error

@@ -1,51 +1,15 @@
-"""The command line `deniable`: one file for each command, assembled here."""
+"""The command line `deniable`: one file for each command, run from here."""
 
 import re
 import sys
 import warnings
 from collections.abc import Sequence
-from copy import copy
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from deniable.app.cli.attacking import attack
-from deniable.app.cli.commands import (
-    audit,
-    budget,
-    check,
-    demo,
-    explain,
-    init,
-    kernel,
-    label,
-    ledger,
-    odds,
-    plot,
-    price,
-    profile,
-    prove,
-    publish,
-    sql,
-    survey,
-    tables,
-    verify,
-    version,
-)
-from deniable.app.cli.inferring import compare
-from deniable.app.cli.learning import model_commands
+from deniable.app.cli.command_table import COMMANDS, GROUPS, all_commands, one_command
 from deniable.app.cli.quick_start import collect_rarely
-from deniable.app.cli.serving import access, publish_releases, serve, user
-from deniable.app.cli.show_errors import show_errors
-from deniable.app.cli.streams import watch
-from deniable.app.cli.surveys import (
-    invite_people,
-    page_check,
-    paper_survey,
-    publish_survey,
-    report_results,
-    serve_survey,
-)
 from deniable.app.cli.terminal_text import degrade_output, escape_output, write_as_options
 from deniable.errors import (
     AnswerWarning,
@@ -58,76 +22,6 @@ from deniable.errors import (
     LedgerWarning,
     QuestionPending,
 )
-
-app = typer.Typer(
-    help="Private answers with exact noise, and their price.",
-    add_completion=True,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-app.command()(attack.attack)
-app.command()(audit.audit)
-app.command()(budget.budget)
-app.command()(check.check)
-app.command(context_settings={"ignore_unknown_options": True})(compare.compare)
-app.command()(publish.copy)
-app.command()(publish.crosstabs)
-app.command()(demo.demo)
-app.command("errors")(show_errors)
-# A question may begin with a minus sign, such as the comment "-- by ward".
-app.command(context_settings={"ignore_unknown_options": True})(explain.explain)
-app.command()(init.init)
-app.command()(kernel.kernel)
-app.command()(label.label)
-app.add_typer(model_commands.app, name="learn")
-app.command()(profile.limits)
-app.add_typer(ledger.ledger, name="ledger")
-# A negative epsilon gets its own message, not "no such option: -1".
-app.command(context_settings={"ignore_unknown_options": True})(odds.odds)
-app.add_typer(plot.plot, name="plot")
-app.add_typer(price.price, name="price")
-app.command()(profile.profile)
-app.command()(prove.prove)
-app.command()(publish_releases.publish)
-app.command(context_settings={"ignore_unknown_options": True})(sql.sql)
-app.command()(serve.serve)
-survey.survey.command()(serve_survey.serve)
-survey.survey.command()(invite_people.invite)
-survey.survey.command()(serve_survey.close)
-survey.survey.command()(publish_survey.publish)
-survey.survey.command()(page_check.check)
-survey.survey.command()(paper_survey.cards)
-survey.survey.command()(paper_survey.collect)
-survey.survey.command()(report_results.report)
-app.add_typer(survey.survey, name="survey")
-app.command()(tables.tables)
-app.add_typer(access.tokens, name="token")
-app.command()(serve.unlock)
-app.add_typer(user.users, name="user")
-app.command()(verify.verify)
-app.command()(version.version)
-app.command(context_settings={"ignore_unknown_options": True})(watch.watch)
-app.command()(user.who)
-
-
-def print_version(asked: bool) -> None:
-    """Prints the version and ends, if that was asked."""
-    if asked:
-        version.version()
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    _: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Print the version.", is_eager=True, callback=print_version
-        ),
-    ] = False,
-) -> None:
-    """Private answers with exact noise, and their price."""
-
 
 # How a command ends: with 0, or with one of these. Everything else that is refused ends with 2.
 STATUS_BUDGET, STATUS_LEDGER, STATUS_ENGINE, STATUS_USAGE = 3, 4, 5, 2
@@ -165,21 +59,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def narrow(words: Sequence[str]) -> typer.Typer:
     """The command line with only the command that the words name, or the whole one.
 
-    Typer builds every command that it knows, and that takes longer than to run one.
-
-    >>> [command.callback.__name__ for command in narrow(["sql", "--help"]).registered_commands]
+    >>> [command.name for command in narrow(["sql", "--help"]).registered_commands]
     ['sql']
     """
-    named = [
-        command
-        for command in app.registered_commands
-        if command.callback and words[:1] == [command.name or command.callback.__name__]
-    ]
-    if len(named) != 1:
-        return app
-    narrowed = copy(app)
-    narrowed.registered_commands, narrowed.registered_groups = named, []
-    return narrowed
+    return one_command(words[0]) if words and words[0] in COMMANDS else all_commands()
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """`app` is the whole command line, made when it is asked for: that takes a while."""
+    if name == "app":
+        return all_commands()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def show_warning(message: Warning | str, *_: object) -> None:
@@ -192,8 +82,7 @@ def report_error(problem: Exception, words: Sequence[str]) -> int:
     from deniable.exact.foreign_text import printable  # slow to import
 
     context = getattr(problem, "ctx", None)
-    groups = {group.name for group in app.registered_groups}
-    named = words[:2] if words[0] in groups else words[:1]
+    named = words[:2] if words[0] in GROUPS else words[:1]
     command = context.command_path if context else " ".join(["deniable", *named])
     message = (
         describe_usage_error(problem.format_message(), context, words)

@@ -77,6 +77,12 @@ def unknown_function(name: str) -> InvalidQuery:
             f"{name.upper()} is not supported: its value changes from run to run. Write the "
             "value itself, as in DATE '2026-01-31'."
         )
+    if name.lower() == "array":  # what brackets are called
+        return InvalidQuery(
+            "A list in square brackets is read as the quantiles of one column, as in "
+            "QUANTILE(age, [0.25, 0.75]), and nowhere else. HISTOGRAM takes a number of bins, "
+            "as in HISTOGRAM(age, 10), and IN takes round brackets."
+        )
     if name.lower() in _WRITING_DATES:
         return InvalidQuery(
             f"{name.upper()} is supported here with one part of a date, such as '%m' or '%H', "

@@ -126,7 +126,7 @@ def _choice(choice: Choice, confidence: Fraction) -> Branch:
     ends: tuple[Branch, ...] = ()
     if isinstance(mechanism, Quantiles | QuantileIntervals):
         how = f"{mechanism.grid.size:,} cells, drawn by the {mechanism.method} method"
-        steps = f"one unit is at most {choice.changes:,} rows"
+        steps = f"one unit is at most {pluralize(choice.changes, 'row')}"
         if isinstance(mechanism, QuantileIntervals) and mechanism.draws_both_ends:
             ends = (Branch(_intervals(mechanism, confidence)),)
     else:

@@ -1,8 +1,9 @@
 """A question that is built step by step in Python, then released."""
 
 from dataclasses import dataclass
-from typing import Unpack
+from typing import TYPE_CHECKING, NoReturn, Unpack
 
+from deniable.exact.suggestions import suggest
 from deniable.query.language.builder import QuestionBuilder, count
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import Aggregate
@@ -12,6 +13,33 @@ from deniable.release.asking.stages import explain_question, release_question
 from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.door import Door
 from deniable.release.session.release import Release
+
+_STEPS = ("where", "group_by", "agg", "release")
+# What other libraries call these steps, and what to write here.
+_COUNT = "Write   .agg(n=dp.count())   or, for a number of rows alone, only .release(...)."
+_AGG = "Write   .agg(n=dp.count())   with the aggregates that you mean."
+_WHERE = 'Write   .where("age >= 18")   with the condition that you mean.'
+_INSTEAD = {
+    **dict.fromkeys(("count", "size", "value_counts"), _COUNT),
+    **dict.fromkeys(("aggregate", "select"), _AGG),
+    **dict.fromkeys(("filter", "query"), _WHERE),
+    "groupby": 'Write   .group_by("ward")   with the column that you mean.',
+}
+_AGGREGATES = {
+    **{name: name for name in ("sum", "mean", "median", "min", "max")},
+    **{"avg": "mean", "average": "mean", "var": "variance", "std": "stddev"},
+}
+
+
+def _instead(name: str) -> str:
+    """What to write instead of a step that there is not.
+
+    >>> _instead("avg")
+    'Write   .agg(mean=dp.mean("cost"))   with the column that you mean.'
+    """
+    if called := _AGGREGATES.get(name.lower()):
+        return f'Write   .agg({called}=dp.{called}("cost"))   with the column that you mean.'
+    return _INSTEAD.get(name.lower()) or suggest(name, _STEPS, "The steps are")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +62,14 @@ class BuiltQuestion:
 
     session: Door
     builder: QuestionBuilder
+
+    if not TYPE_CHECKING:  # a type checker finds unknown steps by itself
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Says how to write what is spelt in another way here, such as `.count()`."""
+            raise AttributeError(
+                f"A question has no step `{name}`. {_instead(name)}", name=name, obj=self
+            )
 
     @classmethod
     def about(cls, session: Door, table: str) -> "BuiltQuestion":

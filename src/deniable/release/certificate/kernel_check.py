@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from deniable.errors import InvalidCertificate, PlanRefused
+from deniable.exact.suggestions import pluralize
 from deniable.kernel.facts import Facts, TableFacts
 from deniable.kernel.verdict import KernelVerdict, check_plan
 from deniable.policy import Column, Policy, Table
@@ -75,7 +76,7 @@ class KernelCheck:
         told = (
             [f"moves these numbers by at most {sum(numbers):,} grid steps"] if numbers else []
         )
-        told += [f"is at most {sum(steps):,} steps of a choice"] if steps else []
+        told += [f"is at most {pluralize(sum(steps), 'step')} of a choice"] if steps else []
         text = f"one {unit} {' and '.join(told)}"
         if engine is None:
             return text

@@ -147,7 +147,18 @@ class Release(ReleasedRows):
 
     def __float__(self) -> float:
         """The number, if the answer is a single number: float(release)."""
-        return float(self.value)
+        return float(self._number())
+
+    def __int__(self) -> int:
+        """The number without what is behind its point, if the answer is a single number."""
+        return int(self._number())
+
+    def _number(self) -> int | float:
+        value = self.value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            found = "unknown (NULL)" if value is None else f"{value!r}, which is not a number"
+            raise InvalidParameter(f"float() and int() need a number. This answer is {found}.")
+        return value
 
     def plot(self, column: str | None = None) -> Any:
         """A bar chart of one column over the groups, with its margins."""

@@ -8,6 +8,7 @@ from math import sqrt
 from typing import Any
 
 from deniable.exact.rationals import decimal_text
+from deniable.exact.suggestions import pluralize
 from deniable.exact.text_formats import percent
 from deniable.policy import Column, Table
 from deniable.query.language import builder
@@ -160,7 +161,9 @@ class CopyPlan:
             f"standard deviation {far:,.0f} rows"
         )
         who = "row" if self.table.unit is None else self.table.unit
-        lines.append(f"one {who} counts with at most {unit} rows ({self.table.neighbors})")
+        lines.append(
+            f"one {who} counts with at most {pluralize(unit, 'row')} ({self.table.neighbors})"
+        )
         lines.append(
             f"the table is read about {self.count_steps():,} times; {self._explain_fitting()}"
         )

@@ -250,6 +250,7 @@ def test_a_folder_is_a_table_for_each_of_its_files_and_others_are_added(run, tmp
     before = (tmp_path / "new.toml").read_text()
     status, out, err = run("init", "visits.parquet", "--add", "--out", "new.toml")
     assert (status, err) == (0, "")
+    assert out == "visits added to new.toml. Decide the 1 line marked FILL IN.\n"
     after = (tmp_path / "new.toml").read_text()
     assert after.startswith(before)
     assert set(tomllib.loads(after)["tables"]) == {"bills", "wards", "visits"}

@@ -62,7 +62,7 @@ def init(
             f"{str(problem.filename or out)!r} cannot be written: {problem.strerror}. Choose "
             "another folder with --out."
         ) from None
-    print(f"{out} is drafted. Decide the {text.count(MARK_LINE)} lines marked FILL IN.")
+    print(f"{out} is drafted. {_what_to_decide(text)}")
     print(told)
     print("Then list the tables with   deniable tables")
     if warning:
@@ -122,7 +122,14 @@ def add_tables(sources: list[str], out: Path) -> None:
     text = draft_tables(schemas, addresses)
     out.write_text(older.rstrip("\n") + "\n" + text, encoding="utf-8")
     names = ", ".join(schemas)
-    print(f"{names} added to {out}. Decide the {text.count(MARK_LINE)} lines marked FILL IN.")
+    print(f"{names} added to {out}. {_what_to_decide(text)}")
+
+
+def _what_to_decide(text: str) -> str:
+    """How many decisions a draft leaves to the owner."""
+    from deniable.exact.suggestions import pluralize
+
+    return f"Decide the {pluralize(text.count(MARK_LINE), 'line')} marked FILL IN."
 
 
 def write_draft(sources: list[str], folder: Path) -> str:
