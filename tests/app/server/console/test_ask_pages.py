@@ -90,6 +90,22 @@ def test_pressing_twice_asks_once(hospital):
     assert "Ask again: free" in again
 
 
+def test_a_question_is_found_again_by_who_asked_it(hospital):
+    ann, sql = hospital.visitor("ann"), "SELECT MIN(age) AS a FROM visits"
+    asked = {"sql": sql, "by": "epsilon", "epsilon": "0.05"}
+    page = ann.submit("/console/hospital/preview", **asked)
+    asked |= {name: hidden(page, name) for name in ("expects", "question_id")}
+    answer = ann.submit("/console/hospital/releases", **asked).headers["location"]
+    [again] = re.findall(r'href="([^"]*[?]release=[^"]*)"', ann.get(answer).text)
+    shown = ann.get(again)
+    assert f">{sql}</textarea>" in shown.text
+    assert "Ask again: free" in text_of(shown)
+    # It would not be free for others, who have budgets of their own.
+    assert "Ask again" not in hospital.visitor("olga").get(answer).text
+    for person, address in (("ben", again), ("olga", again), ("ann", again[:-1])):
+        assert hospital.visitor(person).get(address).status_code == 404
+
+
 @pytest.mark.parametrize(
     ("fields", "sql"),
     [
@@ -124,6 +140,7 @@ def test_the_form_writes_sql(hospital, fields, sql):
         ({"measure": "avg", "column": "3.1"}, "columns of the table visits only"),
         ({"table": "9"}, "Choose a table"),
         ({"where": "0.2", "value": "1 OR 1=1"}, "compare it with a number"),
+        ({"where": "0.2", "value": "1e5000"}, "compare it with a number"),  # with 5,000 digits
         ({"where": "0.1", "sign": "; DROP", "value": "x"}, "how the column is compared"),
     ],
 )
@@ -141,6 +158,11 @@ def test_a_number_that_is_none_is_refused_in_words(hospital, number):
     )
     assert page.status_code == 200
     assert "Write the margin as a number" in text_of(page)
+
+
+def test_no_question_is_refused_in_words(hospital):
+    page = hospital.visitor("ann").submit("/console/hospital/preview", sql="", margin="20")
+    assert "The question is empty. Write SQL" in text_of(page)
 
 
 def test_a_preview_takes_a_turn_of_its_person(hospital, monkeypatch):

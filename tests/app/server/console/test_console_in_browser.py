@@ -193,6 +193,36 @@ def test_without_javascript_everything_works_but_the_live_preview(chromium, serv
     page.locator("#over", has_text="Computed from the answer").wait_for()
 
 
+def test_back_leads_to_a_page_and_not_to_a_form_to_send_again(chromium, server):
+    page, alarms = watched(chromium, server)
+    log_in(page, server.url, "olga")
+    for path, button, result in (
+        ("rehearse", "Rehearse: free", ".made-up"),
+        ("policy", "Check the draft", "#result"),
+        ("ledger", "Replay the ledger", ".good"),
+        ("releases", "Search", "h1"),
+    ):
+        page.goto(f"{server.home}/{path}")
+        with page.expect_response(lambda response: response.request.method == "POST"):
+            page.get_by_role("button", name=button).click()
+        page.wait_for_selector(result)
+        page.get_by_role("link", name="Budget", exact=True).click()
+        page.wait_for_url("**/budget")
+        page.go_back()
+        assert page.url == f"{server.home}/{path}"
+        assert page.get_by_role("button", name=button).is_visible()
+    page.goto(f"{server.home}/ask")
+    page.get_by_text("Write the question with a form").click()
+    page.get_by_label("Measure").select_option("units")
+    page.get_by_role("button", name="Write the SQL").click()
+    page.locator("#preview", has_text="DISTINCT patient").wait_for()
+    with page.expect_response("**/preview"):  # its fields are linked as before
+        page.fill("#epsilon", "0.25")
+    page.locator("#spend", has_text="Ask: spend 0.25").wait_for()
+    assert page.evaluate("window.violations") == []
+    assert alarms == []
+
+
 @contextmanager
 def evil_page():
     """A page of somebody else, without any headers that would protect us."""

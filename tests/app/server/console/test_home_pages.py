@@ -41,6 +41,29 @@ def test_logging_in_leads_to_pages_of_the_console_only(hospital, after):
     assert begun.headers["location"] == "/console"
 
 
+def test_a_session_that_has_ended_leads_back_to_the_page(hospital):
+    nobody = hospital.visitor("")
+    for seen, leads in (
+        ("https://localhost/console/hospital/ask", "/console/hospital/ask"),
+        ("https://localhost/console//evil.example", "/console"),
+        ("", "/console"),
+    ):
+        sent = {"HX-Request": "true", "HX-Current-URL": seen}
+        ended = nobody.post("/console/hospital/preview", {}, headers=sent)
+        assert (ended.status_code, ended.headers["hx-redirect"]) == (401, leads)
+    back = nobody.get("/console/hospital/ask")  # as the browser does then
+    assert '<input type="hidden" name="after" value="/console/hospital/ask">' in back.text
+
+
+def test_a_page_that_is_not_for_a_role_says_so(hospital):
+    refused = hospital.visitor("audrey").get("/console/hospital/ask")
+    assert refused.status_code == 403
+    assert "Your role does not open this page." in refused.text
+    older = hospital.visitor("ann").post("/console/hospital/rehearse", {"form_token": "0" * 32})
+    assert older.status_code == 403
+    assert "from before your last log-in" in older.text
+
+
 def test_a_wrong_password_is_one_answer_and_names_nobody(hospital):
     texts = set()
     for name in ("ann", "nobody at all"):

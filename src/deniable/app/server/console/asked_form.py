@@ -60,6 +60,10 @@ class AskedForm:
 
     def request(self) -> dict[str, Any]:
         """The request as the server's interface reads it."""
+        if not self.sql:
+            raise InvalidParameter(
+                "The question is empty. Write SQL, or let the form below write it."
+            )
         told: dict[str, Any] = {
             "sql": self.sql,
             "confidence": _exact(self.confidence, "confidence"),
