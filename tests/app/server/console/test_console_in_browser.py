@@ -70,11 +70,13 @@ def test_a_newcomer_finds_the_way_until_the_budget_is_spent(chromium, server):
     page.locator("#spend", has_text=f"Ask: spend {price}").wait_for()
     page.locator("#preview", has_text="± 30 rows (95 %)").wait_for()
     page.locator("#preview", has_text=f"Costs {price} of your 1").wait_for()
+    assert page.input_value("#stop") == "3"  # the stop that the sentences name
+    page.locator("#preview", has_text="in between").wait_for()
     with page.expect_response("**/preview"):
         page.locator("#stop").press("ArrowRight")  # the scale is linked with both fields
     page.wait_for_selector("#preview .bad")  # it costs more than there is
-    assert page.input_value("#stop") == "3"
-    assert page.input_value("#epsilon") == "1.0986"
+    assert page.input_value("#stop") == "4"
+    assert page.input_value("#epsilon") == "2.3025"
     assert number(page.input_value("#margin")) < 30
     with page.expect_response("**/preview"):
         page.fill("#epsilon", "0.6")

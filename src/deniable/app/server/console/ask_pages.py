@@ -49,7 +49,7 @@ class AskPages:
         ]
 
     async def show_ask(self, request: Request, policy: str, release: str = "") -> Response:
-        """The page with an example, or with an earlier question of the person, and its price."""
+        """The page with an example, or with an own question of before, and its price."""
         served, person = self._console.enter(request, policy)
         tables = await run_in_threadpool(_tables, served, person)
         form = AskedForm(sql=example_question(tables), margin=example_margin(tables))

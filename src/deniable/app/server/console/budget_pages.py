@@ -223,7 +223,8 @@ def _accounts(
                 min(100, int(share)),
             )
         )
-    return shown
+    order = ("unit", "table", "analyst")
+    return sorted(shown, key=lambda account: (order.index(account.kind), account.name))
 
 
 def _schedule(served: ServedPolicy) -> list[tuple[str, str]]:

@@ -49,8 +49,9 @@ class HomePages:
         surveys = reach("GET", "/console/surveys", person.role) is not None
         if surveys:  # a policy without a page would say so, and nothing else
             listed = [policy for policy in listed if policy["pages"]]
+        title = "Your data" if listed else "Welcome"
         return self._console.show(
-            request, "home.html", title="Your data", policies=listed, surveys=surveys
+            request, "home.html", title=title, policies=listed, surveys=surveys
         )
 
     def show_login(self, request: Request) -> Response:
