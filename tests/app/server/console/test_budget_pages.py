@@ -100,6 +100,8 @@ def test_a_request_without_a_number_or_a_reason_is_refused(spent, fields):
     refused = spent.submit("/console/hospital/budget", **fields)
     assert refused.status_code == 400
     assert 'role="alert"' in refused.text
+    kept = f'name="epsilon" value="{fields.get("epsilon", "")}"'
+    assert kept in refused.text  # what was typed is not lost
 
 
 def test_a_person_cannot_fill_the_owners_list(hospital):

@@ -55,7 +55,11 @@ class AskedAnswer:
         """Why there is no answer."""
         outcome = self.job.outcome or {}
         if self.state == FAILED:
-            return f"The question failed (reference {outcome['reference']}). Its charge stays."
+            return (
+                f"The question failed (reference {outcome['reference']}). Its charge stays. "
+                "Whoever operates the server finds the reason in the log. It is not told here, "
+                "because it could depend on the data; often the server was too busy."
+            )
         if self.state == IN_PARTS:
             return (
                 "This is SQL over private answers. Read it in Python with dp.connect(...), "
