@@ -26,6 +26,7 @@ CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+_KEPT = ("www-authenticate", "retry-after", "allow")  # headers of a problem
 _FORBIDDEN = (
     "Your role does not open this page. Or the form that was sent is from before your last "
     "log-in: go back, load its page again, and send it again."
@@ -68,16 +69,18 @@ class Console:
 
     def show_problem(self, request: Request, problem: Exception) -> Response | None:
         """The page of a request that failed; None for requests that are not for pages."""
-        if not request.url.path.startswith((HOME, "/public")):
+        if not _is_for_page(request):
             return None
         told = problem_of(problem)
-        if told.status_code == 401:
+        if told.status_code == 401 and request.url.path.startswith(HOME):
             return self.show_login(request, status=401, headers=dict(told.headers))
         title, words = tell_problem(problem)
         if isinstance(problem, HTTPException) and told.status_code == 403:
             words = _FORBIDDEN
         values = {"page": self._frame(request), "title": title, "words": words}
-        return html(render("message.html", **values), told.status_code)
+        shown = html(render("message.html", **values), told.status_code)
+        shown.headers.update({k: v for k, v in told.headers.items() if k in _KEPT})
+        return shown
 
     def show_login(
         self,
@@ -102,8 +105,7 @@ class Console:
             providers=self.providers,
         )
         shown = html(text, status)
-        kept = ("www-authenticate", "retry-after")
-        shown.headers.update({k: v for k, v in (headers or {}).items() if k in kept})
+        shown.headers.update({k: v for k, v in (headers or {}).items() if k in _KEPT})
         if "hx-request" in request.headers:
             # A part of a page cannot hold a whole one: the page itself is loaded again.
             seen = urlsplit(request.headers.get("hx-current-url", "")).path
@@ -124,6 +126,13 @@ class Console:
             "asks": reach("GET", "/console/{policy}/ask", person.role) is not None,
             "token": form_token(request),
         }
+
+
+def _is_for_page(request: Request) -> bool:
+    """Whether a person waits for an answer: on our pages, or at an address typed by hand."""
+    path, accepted = request.url.path, request.headers.get("accept", "")
+    by_hand = request.method == "GET" and "text/html" in accepted
+    return path.startswith((HOME, "/public")) or (by_hand and not path.startswith("/v1/"))
 
 
 def html(text: str, status: int = 200) -> Response:
