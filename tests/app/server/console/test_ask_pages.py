@@ -51,6 +51,21 @@ def test_every_number_of_the_preview_is_that_of_the_interface(hospital, choices,
         assert f"{format_margin(float(margin.replace(',', '')))}" in shown
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "place", "label"),
+    [
+        *(("0.05", 1, "very private"), ("0.222", 2, "private"), ("1.0986", 3, "in between")),
+        *(("2", 4, "precise"), ("4", 5, "very precise"), ("7", 5, "beyond the last stop")),
+    ],
+)
+def test_the_scale_stands_where_the_sentences_place_it(hospital, epsilon, place, label):
+    page = hospital.visitor("ann").submit(
+        "/console/hospital/preview", sql=COUNTS, by="epsilon", epsilon=epsilon
+    )
+    assert f'data-stop="{place}"' in page.text
+    assert re.search(rf"On the scale from private to precise: {label}[ .(]", text_of(page))
+
+
 def test_nothing_is_spent_by_looking(hospital):
     ben = hospital.visitor("ben")
     before = ben.get("/v1/hospital/budget").json()

@@ -16,7 +16,6 @@ from deniable.ledger.ledger import format_down
 from deniable.ledger.remaining import describe_how_many
 from deniable.privacy import ApproximateLoss
 from deniable.privacy.losses.loss_in_words import STOPS, LossInWords, explain_loss
-from deniable.query.plan import canonical
 from deniable.query.plan.plan import Output, Plan
 from deniable.query.planner.explain import describe_unit, explain
 from deniable.release.answer.formatting import format_margin
@@ -55,14 +54,15 @@ class QuestionPreview:
 
 def preview_question(served: ServedPolicy, person: Person, form: AskedForm) -> QuestionPreview:
     """The preview of a form; an error of ours for a question that cannot be asked."""
-    plan, *others = check_request(served, person, read_request(form.body()))
+    session = served.session_for(person.name)  # it plans once, and the kernel checks once
+    plan, *others = check_request(served, person, read_request(form.body()), session)
     if others:
         raise Unsupported(
             "This question has several private parts, and these pages ask one at a time. Ask "
             "for the parts and compute with the answers, or ask in Python with dp.connect(...)."
         )
-    session = served.session_for(person.name)
     left = session.ledger.remaining_for(person.name, tables=plan.tables)
+    facts = session._records.facts(plan)
     count = session.ledger.how_many(plan, person.name)
     words = explain_loss(ApproximateLoss(plan.epsilon, plan.delta), unit=plan.unit)
     widest = max((output.margin or 0.0 for output in plan.outputs), default=0.0)
@@ -76,13 +76,13 @@ def preview_question(served: ServedPolicy, person: Person, form: AskedForm) -> Q
         left_delta=format_down(left.delta),
         affordable=count != 0,
         more=describe_how_many(count),
-        free=session.recall(plan) is not None,
+        free=session.ledger.recall(**facts) is not None,
         words=words,
         unit=_as_sentence(describe_unit(plan).replace(f" ({plan.neighbors})", "")),
         kernel=session.describe_check(plan),
         notes=notes_of(plan),
         tree=str(explain(plan)),
-        expects=canonical.plan_form(plan)[1],
+        expects=facts["plan_hash"],
     )
 
 
