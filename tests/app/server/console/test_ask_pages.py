@@ -9,6 +9,7 @@ from deniable.app.server.console.asked_form import AskedForm
 from deniable.app.server.questions.admission import Admission
 from deniable.errors import TooManyQuestions
 from deniable.release.answer.formatting import format_margin
+from tests.app.server.console.conftest import wait_for
 
 COUNTS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 QUESTIONS = [
@@ -100,7 +101,7 @@ def test_pressing_twice_asks_once(hospital):
     assert first.headers["location"] == second.headers["location"]
     charges = ann.get("/v1/hospital/ledger/entries").json()
     assert len([entry for entry in charges if entry["epsilon"] == "1/20"]) == 1
-    ann.get(first.headers["location"])
+    wait_for(ann, first.headers["location"])
     again = text_of(ann.submit("/console/hospital/preview", **asked))
     assert "Ask again: free" in again
 
@@ -111,7 +112,7 @@ def test_a_question_is_found_again_by_who_asked_it(hospital):
     page = ann.submit("/console/hospital/preview", **asked)
     asked |= {name: hidden(page, name) for name in ("expects", "question_id")}
     answer = ann.submit("/console/hospital/releases", **asked).headers["location"]
-    [again] = re.findall(r'href="([^"]*[?]release=[^"]*)"', ann.get(answer).text)
+    [again] = re.findall(r'href="([^"]*[?]release=[^"]*)"', wait_for(ann, answer).text)
     shown = ann.get(again)
     assert f">{sql}</textarea>" in shown.text
     assert "Ask again: free" in text_of(shown)
