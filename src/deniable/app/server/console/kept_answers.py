@@ -57,7 +57,7 @@ class AskedAnswer:
         if self.state == FAILED:
             return (
                 f"The question failed (reference {outcome['reference']}). Its charge stays. "
-                "Whoever operates the server finds the reason in the log. It is not told here, "
+                "The operator of the server finds the reason in its log. It is not told here, "
                 "because it could depend on the data; often the server was too busy."
             )
         if self.state == IN_PARTS:
