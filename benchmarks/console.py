@@ -2,7 +2,8 @@
 
 Both plan the same question. The preview also looks what is left and whether the answer is kept,
 and writes HTML. What is compared is what a person waits for at worst: the 95th per cent of 60
-times, in turns.
+times, in turns. Processor time is that of the whole process, so server and client are in it: it
+hardly changes when the machine is busy.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from benchmarks.stopwatch import Row
 from tools.console_server import PASSWORD, ConsoleServer, serve_console, write_small_hospital
 
 TIMES = 60
+CLOCKS = {"ms, p95": time.perf_counter, "ms of processor, p95": time.process_time}
 QUESTIONS = {
     "a count, by epsilon": ("SELECT COUNT(*) AS n FROM visits", {"epsilon": "0.1"}),
     "counts by ward, by margin": (
@@ -41,21 +43,23 @@ def rows() -> Iterator[Row]:
             for what, (sql, price) in QUESTIONS.items():
                 fields = {"sql": sql, "by": next(iter(price)), **price}
                 told = {name: Fraction(value) for name, value in price.items()}
-                ours, theirs = _p95(
+                contestants = (
                     lambda fields=fields: send(fields),
                     lambda sql=sql, told=told: session.explain(sql, **told),
                 )
-                yield Row(what, "ms, p95", ours, theirs, "explain in process", ours / theirs)
+                for unit, clock in CLOCKS.items():
+                    ours, theirs = _p95(clock, *contestants)
+                    yield Row(what, unit, ours, theirs, "explain in process", ours / theirs)
 
 
-def _p95(*contestants: Callable[[], object]) -> list[float]:
+def _p95(clock: Callable[[], float], *contestants: Callable[[], object]) -> list[float]:
     """The 95th per cent of each contestant's times, in milliseconds; they take turns."""
     times: list[list[float]] = [[] for _ in contestants]
     for _ in range(TIMES):
         for run, own in zip(contestants, times, strict=True):
-            start = time.perf_counter()
+            start = clock()
             run()
-            own.append(1000 * (time.perf_counter() - start))
+            own.append(1000 * (clock() - start))
     return [sorted(own)[int(0.95 * TIMES)] for own in times]
 
 

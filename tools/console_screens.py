@@ -102,7 +102,7 @@ def _compute(page: Any, server: ConsoleServer) -> None:
     page.get_by_role("link", name="SELECT ward, COUNT(*) AS visits").first.click()
     page.fill("[name=over]", "SELECT SUM(visits) AS all_visits FROM answer")
     page.get_by_role("button", name="Compute: free").click()
-    page.wait_for_selector("[data-checked]")
+    page.wait_for_selector("#over table")
 
 
 def _request(page: Any, server: ConsoleServer) -> None:
@@ -176,11 +176,13 @@ def _draft(page: Any, server: ConsoleServer) -> None:
     page.goto(f"{server.url}/console/surveys")
     page.get_by_role("button", name="Keep the draft").click()
     page.wait_for_selector(".phone")
+    page.wait_for_load_state("networkidle")  # of the frame
 
 
 def _open(page: Any, server: ConsoleServer) -> None:
     page.get_by_role("button", name="Open the survey").click()
     page.wait_for_selector("#taken")
+    page.wait_for_load_state("networkidle")  # of the frame
 
 
 # A page's name, who looks at it, and its address below /console, or how to get to it.

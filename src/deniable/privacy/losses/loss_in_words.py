@@ -51,7 +51,7 @@ class ScaleStop:
 STOPS = (
     ScaleStop(Fraction(11, 10), "very private", "A guess hardly moves."),
     ScaleStop(Fraction(3, 2), "private", "A guess moves a little."),
-    ScaleStop(Fraction(3), "in between", "A guess moves as far as with two coins."),
+    ScaleStop(Fraction(3), "in between", "A guess moves clearly."),
     ScaleStop(Fraction(10), "precise", "A guess can move far."),
     ScaleStop(Fraction(100), "very precise", "A guess can become nearly sure."),
 )

@@ -24,6 +24,11 @@ def test_the_demonstration_leaves_nothing_behind():
     assert not folder.exists()
 
 
+def test_the_demonstration_can_invite_people():
+    with make_demo(visits=2000, port=8000) as demo:
+        assert demo.settings.origin == "http://127.0.0.1:8000"
+
+
 @pytest.mark.parametrize("words", [["--host", "0.0.0.0"], ["policy.toml"]])
 def test_it_is_for_this_machine_and_its_own_data_only(capsys, words):
     with pytest.raises(SystemExit) as end:

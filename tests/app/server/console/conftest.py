@@ -42,6 +42,13 @@ class Visitor:
         return self.post(path, fields | {"form_token": self.token()})
 
 
+def wait_for(visitor, address):
+    """The page of an answer. One look waits for it for some seconds only."""
+    while "is on its way" in (page := visitor.get(address)).text:
+        pass
+    return page
+
+
 class Hospital:
     """A console in this process."""
 

@@ -146,7 +146,7 @@ def test_noise_and_sampling_are_apart_and_those_of_population(hospital):
     page = ann.get(address).text.partition("Noise and sampling apart")[2]
     queue = QuestionQueue(hospital.identities.people.database)
     kept = read_kept(queue.find("hospital", address.rpartition("/")[2], "ann"))
-    rows = re.findall(r'<tr><th scope="row">AVG\(cost\) of (.*?)</th>(.*?)</tr>', page)
+    rows = re.findall(r'<tr><th scope="row">mean of (.*?)</th>(.*?)</tr>', page)
     found = kept.release.population()
     assert [ward for ward, _ in rows] == list(WARDS)
     for inferred, (_, cells) in zip(found, rows, strict=True):

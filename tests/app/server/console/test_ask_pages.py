@@ -9,6 +9,7 @@ from deniable.app.server.console.asked_form import AskedForm
 from deniable.app.server.questions.admission import Admission
 from deniable.errors import TooManyQuestions
 from deniable.release.answer.formatting import format_margin
+from tests.app.server.console.conftest import wait_for
 
 COUNTS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 QUESTIONS = [
@@ -51,6 +52,21 @@ def test_every_number_of_the_preview_is_that_of_the_interface(hospital, choices,
         assert f"{format_margin(float(margin.replace(',', '')))}" in shown
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "place", "label"),
+    [
+        *(("0.05", 1, "very private"), ("0.222", 2, "private"), ("1.0986", 3, "in between")),
+        *(("2", 4, "precise"), ("4", 5, "very precise"), ("7", 5, "beyond the last stop")),
+    ],
+)
+def test_the_scale_stands_where_the_sentences_place_it(hospital, epsilon, place, label):
+    page = hospital.visitor("ann").submit(
+        "/console/hospital/preview", sql=COUNTS, by="epsilon", epsilon=epsilon
+    )
+    assert f'data-stop="{place}"' in page.text
+    assert re.search(rf"On the scale from private to precise: {label}[ .(]", text_of(page))
+
+
 def test_nothing_is_spent_by_looking(hospital):
     ben = hospital.visitor("ben")
     before = ben.get("/v1/hospital/budget").json()
@@ -85,9 +101,25 @@ def test_pressing_twice_asks_once(hospital):
     assert first.headers["location"] == second.headers["location"]
     charges = ann.get("/v1/hospital/ledger/entries").json()
     assert len([entry for entry in charges if entry["epsilon"] == "1/20"]) == 1
-    ann.get(first.headers["location"])
+    wait_for(ann, first.headers["location"])
     again = text_of(ann.submit("/console/hospital/preview", **asked))
     assert "Ask again: free" in again
+
+
+def test_a_question_is_found_again_by_who_asked_it(hospital):
+    ann, sql = hospital.visitor("ann"), "SELECT MIN(age) AS a FROM visits"
+    asked = {"sql": sql, "by": "epsilon", "epsilon": "0.04"}
+    page = ann.submit("/console/hospital/preview", **asked)
+    asked |= {name: hidden(page, name) for name in ("expects", "question_id")}
+    answer = ann.submit("/console/hospital/releases", **asked).headers["location"]
+    [again] = re.findall(r'href="([^"]*[?]release=[^"]*)"', wait_for(ann, answer).text)
+    shown = ann.get(again)
+    assert f">{sql}</textarea>" in shown.text
+    assert "Ask again: free" in text_of(shown)
+    # It would not be free for others, who have budgets of their own.
+    assert "Ask again" not in hospital.visitor("olga").get(answer).text
+    for person, address in (("ben", again), ("olga", again), ("ann", again[:-1])):
+        assert hospital.visitor(person).get(address).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -124,6 +156,7 @@ def test_the_form_writes_sql(hospital, fields, sql):
         ({"measure": "avg", "column": "3.1"}, "columns of the table visits only"),
         ({"table": "9"}, "Choose a table"),
         ({"where": "0.2", "value": "1 OR 1=1"}, "compare it with a number"),
+        ({"where": "0.2", "value": "1e5000"}, "compare it with a number"),  # with 5,000 digits
         ({"where": "0.1", "sign": "; DROP", "value": "x"}, "how the column is compared"),
     ],
 )
@@ -141,6 +174,11 @@ def test_a_number_that_is_none_is_refused_in_words(hospital, number):
     )
     assert page.status_code == 200
     assert "Write the margin as a number" in text_of(page)
+
+
+def test_no_question_is_refused_in_words(hospital):
+    page = hospital.visitor("ann").submit("/console/hospital/preview", sql="", margin="20")
+    assert "The question is empty. Write SQL" in text_of(page)
 
 
 def test_a_preview_takes_a_turn_of_its_person(hospital, monkeypatch):

@@ -54,7 +54,8 @@ def test_who_spent_what_is_for_owners_and_auditors(hospital, spent):
 def test_charges_are_those_of_the_ledger(hospital, spent):
     page = text_of(hospital.visitor("audrey").get("/console/hospital/budget"))
     for entry in hospital.visitor("audrey").get("/v1/hospital/ledger/entries").json():
-        assert f"{entry['number']} {entry['time'][:16].replace('T', ' ')} ann visits" in page
+        time = entry["time"][:16].replace("T", " ")
+        assert f"{entry['number']} ann 0.3 visits {time}" in page
 
 
 def test_a_request_shows_the_owner_how_the_ledger_grants_it(hospital, spent):
@@ -99,6 +100,8 @@ def test_a_request_without_a_number_or_a_reason_is_refused(spent, fields):
     refused = spent.submit("/console/hospital/budget", **fields)
     assert refused.status_code == 400
     assert 'role="alert"' in refused.text
+    kept = f'name="epsilon" value="{fields.get("epsilon", "")}"'
+    assert kept in refused.text  # what was typed is not lost
 
 
 def test_a_person_cannot_fill_the_owners_list(hospital):

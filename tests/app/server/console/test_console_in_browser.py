@@ -70,11 +70,13 @@ def test_a_newcomer_finds_the_way_until_the_budget_is_spent(chromium, server):
     page.locator("#spend", has_text=f"Ask: spend {price}").wait_for()
     page.locator("#preview", has_text="± 30 rows (95 %)").wait_for()
     page.locator("#preview", has_text=f"Costs {price} of your 1").wait_for()
+    assert page.input_value("#stop") == "3"  # the stop that the sentences name
+    page.locator("#preview", has_text="in between").wait_for()
     with page.expect_response("**/preview"):
         page.locator("#stop").press("ArrowRight")  # the scale is linked with both fields
     page.wait_for_selector("#preview .bad")  # it costs more than there is
-    assert page.input_value("#stop") == "3"
-    assert page.input_value("#epsilon") == "1.0986"
+    assert page.input_value("#stop") == "4"
+    assert page.input_value("#epsilon") == "2.3025"
     assert number(page.input_value("#margin")) < 30
     with page.expect_response("**/preview"):
         page.fill("#epsilon", "0.6")
@@ -191,6 +193,36 @@ def test_without_javascript_everything_works_but_the_live_preview(chromium, serv
     page.locator("h1", has_text="Answer").wait_for()
     page.get_by_role("button", name="Compute: free").click()
     page.locator("#over", has_text="Computed from the answer").wait_for()
+
+
+def test_back_leads_to_a_page_and_not_to_a_form_to_send_again(chromium, server):
+    page, alarms = watched(chromium, server)
+    log_in(page, server.url, "olga")
+    for path, button, result in (
+        ("rehearse", "Rehearse: free", ".made-up"),
+        ("policy", "Check the draft", "#result"),
+        ("ledger", "Replay the ledger", ".good"),
+        ("releases", "Search", "h1"),
+    ):
+        page.goto(f"{server.home}/{path}")
+        with page.expect_response(lambda response: response.request.method == "POST"):
+            page.get_by_role("button", name=button).click()
+        page.wait_for_selector(result)
+        page.get_by_role("link", name="Budget", exact=True).click()
+        page.wait_for_url("**/budget")
+        page.go_back()
+        assert page.url == f"{server.home}/{path}"
+        assert page.get_by_role("button", name=button).is_visible()
+    page.goto(f"{server.home}/ask")
+    page.get_by_text("Write the question with a form").click()
+    page.get_by_label("Measure").select_option("units")
+    page.get_by_role("button", name="Write the SQL").click()
+    page.locator("#preview", has_text="DISTINCT patient").wait_for()
+    with page.expect_response("**/preview"):  # its fields are linked as before
+        page.fill("#epsilon", "0.25")
+    page.locator("#spend", has_text="Ask: spend 0.25").wait_for()
+    assert page.evaluate("window.violations") == []
+    assert alarms == []
 
 
 @contextmanager

@@ -1,7 +1,9 @@
+import json
 import re
 
 import pytest
 
+import deniable as dp
 from tests.app.server.console.test_answer_pages import ask
 
 WARDS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
@@ -45,3 +47,16 @@ def test_words_find_questions(hospital, asked):
     assert search("ben ward") == set()
     shown = olga.submit("/console/hospital/search", words='"><script>')
     assert "<script>" not in shown.text.replace("<script src=", "")
+
+
+def test_every_price_is_that_of_its_certificate(hospital, asked):
+    olga = hospital.visitor("olga")
+    cards = olga.get("/console/hospital/releases").text.split('<li class="card">')[1:]
+    assert len(cards) == len(asked)
+    for card in cards:
+        address = re.search(r'href="(/console/hospital/releases/\w+)"', card)[1]
+        told = olga.get(address.replace("/console/", "/v1/") + ".json").content
+        price = json.loads(told)["certificate"]["statement"]["loss"]["epsilon"]
+        assert price == "1/10"
+        key = dp.verify(told).certificate.fingerprint
+        assert f"epsilon 0.1, signed by <code>{key}</code>" in card

@@ -41,6 +41,45 @@ def test_logging_in_leads_to_pages_of_the_console_only(hospital, after):
     assert begun.headers["location"] == "/console"
 
 
+def test_a_session_that_has_ended_leads_back_to_the_page(hospital):
+    nobody = hospital.visitor("")
+    for seen, leads in (
+        ("https://localhost/console/hospital/ask", "/console/hospital/ask"),
+        ("https://localhost/console//evil.example", "/console"),
+        ("", "/console"),
+    ):
+        sent = {"HX-Request": "true", "HX-Current-URL": seen}
+        ended = nobody.post("/console/hospital/preview", {}, headers=sent)
+        assert (ended.status_code, ended.headers["hx-redirect"]) == (401, leads)
+    back = nobody.get("/console/hospital/ask")  # as the browser does then
+    assert '<input type="hidden" name="after" value="/console/hospital/ask">' in back.text
+
+
+def test_a_page_that_is_not_for_a_role_says_so(hospital):
+    refused = hospital.visitor("audrey").get("/console/hospital/ask")
+    assert refused.status_code == 403
+    assert "Your role does not open this page." in refused.text
+    older = hospital.visitor("ann").post("/console/hospital/rehearse", {"form_token": "0" * 32})
+    assert older.status_code == 403
+    assert "from before your last log-in" in older.text
+
+
+def test_an_address_that_is_not_there_is_a_page_for_people(hospital):
+    nobody = hospital.visitor("")
+    by_hand = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    for path in ("/nowhere", "/s/no-survey", "/public/none"):
+        shown = nobody.get(path, headers=by_hand)
+        assert (shown.status_code, shown.headers["content-type"][:9]) == (404, "text/html")
+        assert "There is nothing here for you." in shown.text
+        assert "Back to the start" not in shown.text  # which is for those with an account
+        assert shown.headers["content-security-policy"] == CONTENT_POLICY
+    assert nobody.get("/nowhere").json()["status"] == 404  # for programs
+    who = nobody.get("/who", headers=by_hand)
+    assert (who.status_code, "www-authenticate" in who.headers) == (401, True)
+    told = nobody.get("/v1/hospital/budget", headers=by_hand)
+    assert (told.status_code, told.json()["type"]) == (401, "/problems/not-authenticated")
+
+
 def test_a_wrong_password_is_one_answer_and_names_nobody(hospital):
     texts = set()
     for name in ("ann", "nobody at all"):

@@ -16,7 +16,9 @@ def test_a_rehearsal_answers_from_made_up_rows_and_spends_nothing(hospital):
     assert shown.status_code == 200
     assert "describe no real person" in shown.text
     assert "cardiology" in shown.text
-    assert "REHEARSAL" in shown.text
+    assert "The real question would cost epsilon 0.5." in shown.text
+    assert "Left:" not in shown.text  # nothing was spent
+    assert "Rehearsal: these numbers" in shown.text
     after = ann.get("/v1/hospital/ledger/head").text, ann.get("/v1/hospital/budget").text
     assert after == before
 

@@ -4,6 +4,7 @@ import secrets
 import pytest
 
 from deniable.surveys.questionnaire.manifest import read_manifest
+from tests.app.server.console.conftest import open_hospital
 
 LIST = "/console/surveys"
 SURVEY = """
@@ -169,3 +170,17 @@ def test_a_pollster_finds_surveys_once_at_home(polling):
     home = polling.visitor("paul").get("/console").text
     assert home.count('href="/console/surveys"') == 1
     assert "hospital" not in home  # a policy without a page for this role
+
+
+def test_only_ways_that_this_server_knows_are_offered(polling, tmp_path):
+    known = draft(polling, "known").get(f"{LIST}/known").text
+    assert [f'value="{mode}"' in known for mode in ("open", "token", "pass")] == [True] * 3
+    with open_hospital(tmp_path, surveys=tmp_path / "surveys") as hospital:  # without --origin
+        paul = draft(hospital, "unknown")
+        shown = paul.get(f"{LIST}/unknown").text
+        assert [f'value="{mode}"' in shown for mode in ("open", "token", "pass")] == [
+            *(True, False, False)
+        ]
+        assert "--origin" in shown
+        refused = paul.submit(f"{LIST}/unknown", act="open", mode="pass").text
+        assert "the server must know its own address" in refused

@@ -73,7 +73,7 @@ def serve_demo(port: int) -> None:
     from deniable.app.server.serving import serve as serve_application
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the folder is removed
-    with make_demo() as demo:
+    with make_demo(port=port) as demo:
         application = make_server(demo.settings, https=False)
         place = ServerPlace(port=port)
         serve_application(
@@ -82,8 +82,9 @@ def serve_demo(port: int) -> None:
 
 
 @contextmanager
-def make_demo(visits: int = VISITS) -> Iterator[DemoServer]:
-    """The demonstration in a new folder, which is removed afterwards."""
+def make_demo(visits: int = VISITS, *, port: int = 0) -> Iterator[DemoServer]:
+    """The demonstration in a new folder, which is removed afterwards. Invitations need to know
+    the port."""
     from deniable.app.server.questions.server_settings import ServerSettings
 
     with TemporaryDirectory(prefix="deniable-demo-") as name:
@@ -92,6 +93,7 @@ def make_demo(visits: int = VISITS) -> Iterator[DemoServer]:
             (_write_hospital(folder / "hospital", visits),),
             folder / "server.sqlite",
             slot=2.0,
+            origin=f"http://127.0.0.1:{port}" if port else "",
             surveys=folder / "surveys",
         )
         _begin_survey(folder / "surveys")

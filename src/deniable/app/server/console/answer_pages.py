@@ -16,7 +16,6 @@ from deniable.app.server.console.kept_answers import (
     WAITING,
     AskedAnswer,
     find_answer,
-    form_fields,
     read_kept,
 )
 from deniable.app.server.console.page_routes import PageRoute
@@ -135,7 +134,6 @@ class AnswerPages:
             "answer.html",
             title="Answer",
             policy=policy,
-            again=form_fields(kept.job.request) if kept.sql else None,
             can_publish=request.state.person.role == "owner",
             link=self._console.links.of(policy, kept.job.id),
             **_describe(kept, f"/v1/{policy}/releases/{kept.job.id}."),

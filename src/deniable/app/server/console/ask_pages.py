@@ -11,6 +11,7 @@ from deniable.app.server.accounts.identity import Person
 from deniable.app.server.console.asked_form import CONFIDENCES, AskedForm
 from deniable.app.server.console.console import Console, go_to
 from deniable.app.server.console.console_forms import read_form
+from deniable.app.server.console.kept_answers import find_answer, form_fields
 from deniable.app.server.console.offered_words import SQL_WORDS, OfferedTable, offered_tables
 from deniable.app.server.console.page_routes import PageRoute
 from deniable.app.server.console.question_preview import QuestionPreview, preview_question
@@ -46,11 +47,14 @@ class AskPages:
             PageRoute("POST", ANSWERS, self.ask),
         ]
 
-    async def show_ask(self, request: Request, policy: str) -> Response:
-        """The page with an example, and with the price of that."""
+    async def show_ask(self, request: Request, policy: str, release: str = "") -> Response:
+        """The page with an example, or with an own question of before, and its price."""
         served, person = self._console.enter(request, policy)
         tables = await self._console.work(request, _tables, served, person)
         form = AskedForm(sql=example_question(tables), margin=example_margin(tables))
+        if release:
+            kept = await find_answer(self._console, request, served, release, whose=person.name)
+            form = AskedForm.read(form_fields(kept.job.request))
         return await self._page(request, served, person, form)
 
     async def show_price(self, request: Request, policy: str) -> Response:

@@ -60,6 +60,10 @@ class AskedForm:
 
     def request(self) -> dict[str, Any]:
         """The request as the server's interface reads it."""
+        if not self.sql:
+            raise InvalidParameter(
+                "The question is empty. Write SQL, or let the form below write it."
+            )
         told: dict[str, Any] = {
             "sql": self.sql,
             "confidence": _exact(self.confidence, "confidence"),
@@ -86,13 +90,3 @@ def _exact(text: str, name: str) -> str:
     if not _NUMBER.fullmatch(text):
         raise InvalidParameter(f"Write the {name} as a number, such as 20 or 0.5.")
     return str(Fraction(text))
-
-
-def reached_stop(epsilon: Fraction) -> int:
-    """The last stop of the scale that an epsilon reaches; the first one for all below it.
-
-    >>> [reached_stop(Fraction(text)) for text in ("0.01", "0.1", "0.5", "1.2", "7")]
-    [1, 1, 2, 3, 5]
-    """
-    reached = [number for number, stop in enumerate(STOPS, 1) if stop.epsilon <= epsilon]
-    return max(reached, default=1)

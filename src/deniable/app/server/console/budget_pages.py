@@ -5,7 +5,7 @@ and the owner's consent, an entry of the ledger; so are the line and the command
 """
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -92,7 +92,7 @@ class BudgetPages:
             reason = fields.get("reason", "")
             self._console.requests.add(policy, person.name, epsilon, reason, limit=limit)
 
-        return await self._console.work(request, self._act, request, policy, note)
+        return await self._console.work(request, self._act, request, policy, note, fields)
 
     async def decide(self, request: Request, policy: str, name: str) -> Response:
         """The owner's yes or no. A yes is an entry of the ledger, and a line of the policy."""
@@ -125,19 +125,29 @@ class BudgetPages:
         return await self._console.work(request, self._act, request, policy, settle)
 
     def _act(
-        self, request: Request, policy: str, act: Callable[[ServedPolicy], None]
+        self,
+        request: Request,
+        policy: str,
+        act: Callable[[ServedPolicy], None],
+        typed: Mapping[str, str] | None = None,
     ) -> Response:
         """Does it, and shows the budgets; or why it cannot be done."""
         served, _ = self._console.enter(request, policy)
         try:
             act(served)
         except DeniableError as refusal:
-            page = self._page(request, served.name, str(refusal))
+            page = self._page(request, served.name, str(refusal), typed)
             page.status_code = 400
             return page
         return go_to(f"/console/{policy}/budget")
 
-    def _page(self, request: Request, policy: str, problem: str = "") -> Response:
+    def _page(
+        self,
+        request: Request,
+        policy: str,
+        problem: str = "",
+        typed: Mapping[str, str] | None = None,
+    ) -> Response:
         served, person = self._console.enter(request, policy)
         everybody = request.state.reach == "any"
         usages = served.session.ledger.filter_usages()
@@ -151,6 +161,7 @@ class BudgetPages:
             title="Budget",
             policy=policy,
             problem=problem,
+            typed={name: (typed or {}).get(name, "") for name in ("epsilon", "reason")},
             left=_left(served, person),
             accounts=accounts,
             schedule=_schedule(served),
@@ -222,7 +233,8 @@ def _accounts(
                 min(100, int(share)),
             )
         )
-    return shown
+    order = ("unit", "table", "analyst")
+    return sorted(shown, key=lambda account: (order.index(account.kind), account.name))
 
 
 def _schedule(served: ServedPolicy) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from deniable.app.server.accounts.server_database import ServerDatabase
 from deniable.errors import InvalidParameter
+from deniable.policy.analyst_limit import write_amount
 
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS budget_requests (number INTEGER PRIMARY KEY, policy TEXT"
@@ -55,7 +56,9 @@ class BudgetRequests:
     ) -> None:
         """Writes a request down. A person may have a few above the limit in force."""
         if epsilon <= limit:
-            raise InvalidParameter(f"Your limit is {limit} already. Ask for more than that.")
+            raise InvalidParameter(
+                f"Your limit is {write_amount(limit)} already. Ask for more."
+            )
         if not reason.strip() or len(reason) > _LONGEST_REASON:
             raise InvalidParameter(
                 f"Say in at most {_LONGEST_REASON} characters what the budget is for."

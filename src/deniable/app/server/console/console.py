@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -10,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from deniable.app.server.accounts.identity import Person
 from deniable.app.server.accounts.login_desk import LoginDesk
+from deniable.app.server.accounts.role_matrix import reach
 from deniable.app.server.children.turns import Found, Given
 from deniable.app.server.console.budget_requests import BudgetRequests
 from deniable.app.server.console.console_forms import form_token
@@ -20,12 +22,16 @@ from deniable.app.server.questions.question_routes import QuestionServer
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.app.server.surveys.survey_desk import SurveyDesk
 from deniable.app.web.console.console_templates import render
-from deniable.errors import DeniableError
 
 HOME = "/console"
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_KEPT = ("www-authenticate", "retry-after", "allow")  # headers of a problem
+_FORBIDDEN = (
+    "Your role does not open this page. Or the form that was sent is from before your last "
+    "log-in: go back, load its page again, and send it again."
 )
 
 
@@ -75,14 +81,18 @@ class Console:
 
     def show_problem(self, request: Request, problem: Exception) -> Response | None:
         """The page of a request that failed; None for requests that are not for pages."""
-        if not request.url.path.startswith((HOME, "/public")):
+        if not _is_for_page(request):
             return None
         told = problem_of(problem)
-        if told.status_code == 401:
+        if told.status_code == 401 and request.url.path.startswith(HOME):
             return self.show_login(request, status=401, headers=dict(told.headers))
         title, words = tell_problem(problem)
+        if isinstance(problem, HTTPException) and told.status_code == 403:
+            words = _FORBIDDEN
         values = {"page": self._frame(request), "title": title, "words": words}
-        return html(render("message.html", **values), told.status_code)
+        shown = html(render("message.html", **values), told.status_code)
+        shown.headers.update({k: v for k, v in told.headers.items() if k in _KEPT})
+        return shown
 
     def show_login(
         self,
@@ -107,10 +117,11 @@ class Console:
             providers=self.providers,
         )
         shown = html(text, status)
-        kept = ("www-authenticate", "retry-after")
-        shown.headers.update({k: v for k, v in (headers or {}).items() if k in kept})
+        shown.headers.update({k: v for k, v in (headers or {}).items() if k in _KEPT})
         if "hx-request" in request.headers:
-            shown.headers["HX-Redirect"] = HOME  # a part of a page cannot hold a whole one
+            # A part of a page cannot hold a whole one: the page itself is loaded again.
+            seen = urlsplit(request.headers.get("hx-current-url", "")).path
+            shown.headers["HX-Redirect"] = safe_address(seen)
         return shown
 
     def _frame(self, request: Request) -> dict[str, Any] | None:
@@ -124,8 +135,16 @@ class Console:
             "policy": policy if known else "",
             "policies": self.policies_of(person),
             "menu": menu_for(person.role, policy, request.url.path) if known else [],
+            "asks": reach("GET", "/console/{policy}/ask", person.role) is not None,
             "token": form_token(request),
         }
+
+
+def _is_for_page(request: Request) -> bool:
+    """Whether a person waits for an answer: on our pages, or at an address typed by hand."""
+    path, accepted = request.url.path, request.headers.get("accept", "")
+    by_hand = request.method == "GET" and "text/html" in accepted
+    return path.startswith((HOME, "/public")) or (by_hand and not path.startswith("/v1/"))
 
 
 def html(text: str, status: int = 200) -> Response:
@@ -140,10 +159,16 @@ def go_to(address: str) -> Response:
     return RedirectResponse(address, status_code=303)
 
 
-def is_ours(problem: Exception) -> bool:
-    """Whether an error may be shown on the page where it came up.
+def safe_address(after: str) -> str:
+    """An address of the console to go to after logging in; home for anything else.
 
-    >>> is_ours(DeniableError("no")), is_ours(ValueError("no"))
-    (True, False)
+    >>> told = ("/console/hospital/ask", "//evil.example", "/console\\\\evil")
+    >>> [safe_address(after) for after in told]
+    ['/console/hospital/ask', '/console', '/console']
     """
-    return isinstance(problem, DeniableError)
+    parts = after.split("/")
+    safe = parts[:2] == ["", "console"] and all(
+        part and part.isascii() and part.replace("-", "").replace("_", "").isalnum()
+        for part in parts[1:]
+    )
+    return after if safe else HOME

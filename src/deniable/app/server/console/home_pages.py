@@ -10,7 +10,7 @@ from starlette.responses import Response
 from deniable.app.server.accounts.browser_sessions import COOKIE, ended_cookie
 from deniable.app.server.accounts.identity import Person
 from deniable.app.server.accounts.role_matrix import reach
-from deniable.app.server.console.console import HOME, Console, go_to
+from deniable.app.server.console.console import HOME, Console, go_to, safe_address
 from deniable.app.server.console.console_forms import read_fields, read_form
 from deniable.app.server.console.console_menu import menu_for
 from deniable.app.server.console.page_routes import PageRoute
@@ -49,8 +49,9 @@ class HomePages:
         surveys = reach("GET", "/console/surveys", person.role) is not None
         if surveys:  # a policy without a page would say so, and nothing else
             listed = [policy for policy in listed if policy["pages"]]
+        title = "Your data" if listed else "Welcome"
         return self._console.show(
-            request, "home.html", title="Your data", policies=listed, surveys=surveys
+            request, "home.html", title=title, policies=listed, surveys=surveys
         )
 
     def show_login(self, request: Request) -> Response:
@@ -73,14 +74,18 @@ class HomePages:
                 status=problem.status_code,
                 problem=words,
                 name=told[0],
-                after=_safe(after),
+                after=safe_address(after),
                 headers={k.lower(): v for k, v in (problem.headers or {}).items()},
             )
         if begun is None:
             return self._console.show_login(
-                request, status=401, problem=LOGIN_REFUSED[1], name=told[0], after=_safe(after)
+                request,
+                status=401,
+                problem=LOGIN_REFUSED[1],
+                name=told[0],
+                after=safe_address(after),
             )
-        done = go_to(_safe(after))
+        done = go_to(safe_address(after))
         done.headers["Set-Cookie"] = begun[1]
         return done
 
@@ -108,17 +113,3 @@ class HomePages:
             session = self._console.server.policies[name].session_for(person.name)
             left = format_down(session.remaining.epsilon)
         return {"name": name, "pages": own, "left": left}
-
-
-def _safe(after: str) -> str:
-    """An address of the console to go to after logging in; home for anything else.
-
-    >>> _safe("/console/hospital/ask"), _safe("//evil.example"), _safe("/console\\\\evil")
-    ('/console/hospital/ask', '/console', '/console')
-    """
-    parts = after.split("/")
-    safe = parts[:2] == ["", "console"] and all(
-        part and part.isascii() and part.replace("-", "").replace("_", "").isalnum()
-        for part in parts[1:]
-    )
-    return after if safe else HOME

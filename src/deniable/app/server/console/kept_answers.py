@@ -55,7 +55,11 @@ class AskedAnswer:
         """Why there is no answer."""
         outcome = self.job.outcome or {}
         if self.state == FAILED:
-            return f"The question failed (reference {outcome['reference']}). Its charge stays."
+            return (
+                f"The question failed (reference {outcome['reference']}). Its charge stays. "
+                "The operator of the server finds the reason in its log. It is not told here, "
+                "because it could depend on the data; often the server was too busy."
+            )
         if self.state == IN_PARTS:
             return (
                 "This is SQL over private answers. Read it in Python with dp.connect(...), "
@@ -96,11 +100,20 @@ def is_theirs(served: ServedPolicy, person: Person, kept: AskedAnswer) -> bool:
 
 
 async def find_answer(
-    console: Console, request: Request, served: ServedPolicy, name: str
+    console: Console,
+    request: Request,
+    served: ServedPolicy,
+    name: str,
+    *,
+    whose: str | None = None,
 ) -> AskedAnswer:
-    """The answer under an id, if it is there for who asks; 404 otherwise."""
+    """The answer under an id, if it is there for who asks; 404 otherwise.
+
+    `whose`: only answers to this person. Without it the role says whose answers are there.
+    """
     person: Person = request.state.person
-    whose = None if request.state.reach == "any" else person.name
+    if whose is None and request.state.reach != "any":
+        whose = person.name
     admission, until = console.server.admission, time.monotonic() + _WAITS
     while True:
         job = await run_in_threadpool(admission.queue.find, served.name, name, whose)

@@ -21,11 +21,14 @@ from deniable.app.server.console.written_question import example_question
 from deniable.app.server.questions.served_policy import ServedPolicy
 from deniable.app.web.console.answer_charts import draw_answer
 from deniable.app.web.console.answer_tables import show_answer
+from deniable.app.web.console.console_templates import amount_text
+from deniable.app.web.console.page_notes import notes_of
 from deniable.errors import DeniableError
 from deniable.ledger.memory_ledger import MemoryLedger
 from deniable.ledger.terms import Terms
 from deniable.policy.policy import Policy
 from deniable.policy.written_policy import read_policy, write_policy
+from deniable.release.answer.wide_margins import describe_margins
 from deniable.release.public_session import Session
 
 REHEARSE = "/console/{policy}/rehearse"
@@ -68,7 +71,7 @@ class RehearsalPages:
     def _page(
         self, request: Request, served: ServedPolicy, form: AskedForm, **shown: Any
     ) -> Response:
-        usual = {"problem": "", "table": None, "chart": None, "footer": ""}
+        usual = {"problem": "", "table": None, "chart": None, "footer": ()}
         return self._console.show(
             request,
             "rehearse.html",
@@ -90,7 +93,12 @@ def answer_rehearsal(served: ServedPolicy, person: Person, form: AskedForm) -> d
     return {
         "table": show_answer(release.plan, release.answer),
         "chart": draw_answer(release.plan, release.answer),
-        "footer": release.to_text().partition("\n\n")[2],
+        "footer": (
+            f"The real question would cost epsilon {amount_text(release.plan.epsilon)}.",
+            describe_margins(release.plan),
+            *release.warnings,
+            *notes_of(release.plan),
+        ),
     }
 
 

@@ -38,14 +38,25 @@ def describe_population(release: Release) -> PopulationTable:
     if not found:
         return PopulationTable()
     return PopulationTable(
-        tuple(map(_write_row, found)), found[0].target, release.sample is not None, more
+        tuple(_write_row(one, release) for one in found),
+        found[0].target,
+        release.sample is not None,
+        more,
     )
 
 
-def _write_row(found: Inferred) -> dict[str, str]:
+def _write_row(found: Inferred, release: Release) -> dict[str, str]:
     assert found.sampling is not None
     halves = {"noise": _half(found, found.noise), "sampling": _half(found, found.sampling)}
-    return describe(found) | halves
+    return describe(found) | halves | {"what": _name_as_asked(found.what, release)}
+
+
+def _name_as_asked(what: str, release: Release) -> str:
+    """A number by its name in the answer, as the other tables of the page call it."""
+    for output in release.plan.outputs:
+        if what.startswith(f"{output.about} "):
+            return output.name + what.removeprefix(output.about)
+    return what
 
 
 def _half(found: Inferred, ends: Ends) -> str:

@@ -7,7 +7,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from deniable.app.cli.commands.survey import DRAFT
-from deniable.app.cli.surveys.opened_survey import MODES
 from deniable.app.server.console.console import CONTENT_POLICY, Console, go_to
 from deniable.app.server.console.console_forms import read_form, read_whole
 from deniable.app.server.console.page_routes import PageRoute
@@ -160,7 +159,7 @@ class SurveyConsole:
             text=kept if text is None else text,
             problem=problem,
             links=links or (),
-            modes=MODES,
+            modes=desk.modes,
             longest=LONGEST,
             **_describe(desk, name, state, kept),
         )

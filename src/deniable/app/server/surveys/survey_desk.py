@@ -92,11 +92,16 @@ class SurveyDesk:
             return "draft"
         return "closed" if self.collection(name).store.is_closed else "open"
 
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The ways in which people can be let in. Links need the server's own address."""
+        return ("open",) if self._origin is None else tuple(MODES)
+
     def begin(self, name: str, mode: str) -> None:
         """Lets people take the survey. Faults that leak answers are refused."""
         if mode not in MODES:
             raise InvalidParameter(f"A mode is one of {', '.join(MODES)}.")
-        if mode != "open" and self._origin is None:
+        if mode not in self.modes:
             raise InvalidParameter(
                 "An invitation is a link, so the server must know its own address: start it "
                 "with --origin."

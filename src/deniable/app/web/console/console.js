@@ -156,9 +156,15 @@ async function showCheck(seal) {
     problem || "Checked in this browser: the owner's key has signed these numbers, their margins and their price.";
 }
 
-const ask = find("#ask"), seal = find("[data-release]");
-if (ask) {
-  linkFields(ask, find("#preview"));
-  offerWords(find("#sql"), find("#words"));
+// On a page, and again when a part of one was swapped in.
+function start() {
+  const ask = find("#ask:not([data-started])"), seal = find("[data-release]:not([data-started])");
+  if (ask) {
+    linkFields(ask, find("#preview"));
+    offerWords(find("#sql"), find("#words"));
+  }
+  if (seal) showCheck(seal);
+  for (const part of [ask, seal]) part?.setAttribute("data-started", "");
 }
-if (seal) showCheck(seal);
+start();
+document.addEventListener("htmx:after:swap", start);

@@ -1,7 +1,11 @@
 import json
 import re
+from fractions import Fraction
 
 import pytest
+
+from tests.app.server.console.conftest import wait_for
+from tests.app.server.console.test_answer_pages import ask
 
 LEDGER = "/console/hospital/ledger"
 
@@ -44,10 +48,33 @@ def test_only_owner_and_auditor_replay(hospital, person, status):
     assert "Replay the ledger" not in shown
 
 
-@pytest.mark.parametrize("before", ["9" * 5000, "x<b>y", "-1", "1e3", "\u0661"])
+@pytest.mark.parametrize("before", ["9" * 5000, "x<b>y", "-1", "1e+3", "\u0661"])
 def test_an_address_that_is_no_number_shows_the_latest_and_repeats_nothing(hospital, before):
     audrey = hospital.visitor("audrey")
     shown = audrey.get(LEDGER, params={"before": before})
     assert shown.status_code == 200
     assert "Latest charges" not in shown.text
     assert before not in shown.text.replace(LEDGER, "") or len(before) < 3
+
+
+def test_every_charge_is_that_of_the_interface(hospital):
+    ann, audrey = hospital.visitor("ann"), hospital.visitor("audrey")
+    for question, price in (("COUNT(*)", "0.05"), ("AVG(cost)", "0.125")):
+        wait_for(ann, ask(ann, f"SELECT {question} AS n FROM visits", price))
+    head = audrey.get("/v1/hospital/ledger/head").json()
+    for visitor in (ann, audrey):
+        told = visitor.get("/v1/hospital/ledger/entries").json()
+        page = visitor.get(LEDGER).text
+        rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', page)
+        shown = {int(number): re.findall(r"<td[^>]*>([^<]*)<", cells) for number, cells in rows}
+        assert list(shown) == sorted(shown, reverse=True)
+        assert {entry["number"] for entry in told} == set(shown)
+        for entry in told:
+            time, analyst, about, epsilon, delta, state = shown[entry["number"]]
+            assert time == entry["time"][:19].replace("T", " ")
+            assert [analyst, about] == [entry["analyst"], ", ".join(entry["tables"])]
+            assert Fraction(epsilon) == Fraction(entry["epsilon"])
+            assert Fraction(delta) == Fraction(entry["delta"])
+            assert state == entry["state"]
+        assert f"<dd>{head['number']}</dd>" in page
+        assert head["hash"] in page

@@ -27,8 +27,11 @@ def test_the_policy_in_force_says_what_it_allows(hospital):
 def test_a_mistake_is_told_with_its_line(hospital):
     shown = check(hospital, lambda text: text.replace("unit =", "unti ="))
     line = 1 + hospital.file.read_text().splitlines().index('unit = "patient"')
-    assert f"draft, line {line}" in shown.text
+    assert f"draft.toml, line {line}" in shown.text
     assert "ledger amend" not in shown.text
+    broken = check(hospital, lambda text: f"{text}\nepsilon =").text
+    assert "draft.toml is not valid TOML" in broken
+    assert "dp.protect" not in broken  # which is for files of data
 
 
 def test_what_is_given_away_is_told_with_the_command_to_consent(hospital):

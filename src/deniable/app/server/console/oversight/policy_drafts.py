@@ -20,7 +20,7 @@ from deniable.policy.toml_lines import line_of
 from deniable.privacy import ApproximateLoss
 from deniable.privacy.losses.loss_in_words import LossInWords, explain_loss
 
-NAME = "draft"
+NAME = "draft.toml"  # so that no mistake asks whether it is a data file
 
 
 @dataclass(frozen=True, slots=True)
