@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 from deniable.errors import InvalidParameter, SplitterWarning
 from deniable.exact.rationals import decimal_text, positive, rational
 from deniable.exact.suggestions import suggest
+from deniable.learn.estimators.model_seals import SealedModel
 from deniable.learn.estimators.pipelines import warn_of_steps_ahead
 from deniable.learn.measure.training import Progress, Training, TrainingRun
 from deniable.learn.measure.training_data import TrainingData, from_arrays, protected
@@ -54,6 +55,7 @@ class PrivateEstimator(ABC):
     _has_target: ClassVar[bool] = True  # if not, y is ignored, as in scikit-learn
     charged_parts: tuple[PartPath, ...] = ()  # of the ledger, in a cross-validation
     signed_: tuple[Any, ...]  # certificates that were read from a file
+    seal_: str | None  # the signature over the model's numbers; None without certificates
 
     def __init__(
         self,
@@ -116,6 +118,8 @@ class PrivateEstimator(ABC):
             self.loss_, self.releases_ = loss, tuple(run.releases)
             self.price_ = positive(self.epsilon, "epsilon"), self.read_delta(data)
             self.neighbors_: str = data.table.neighbors
+            signed = self.certificates_
+            self.seal_ = self.sealed_model().sign(data.session.ledger) if signed else None
         finally:
             data.close()
         return self
@@ -319,3 +323,9 @@ class PrivateEstimator(ABC):
         if releases is None:  # it was read from a file, and not trained since
             return tuple(self.signed_)
         return tuple(one.certificate for one in releases if one.certificate is not None)
+
+    def sealed_model(self) -> SealedModel:
+        """What the seal of a fitted model signs."""
+        epsilon, delta = map(str, self.price_)
+        facts = type(self).__name__, epsilon, delta, self.neighbors_
+        return SealedModel(*facts, self.model_, tuple(self.certificates_))
