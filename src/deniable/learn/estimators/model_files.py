@@ -1,8 +1,8 @@
 """Saving a fitted estimator and loading it again: JSON, no pickle.
 
 A file holds released numbers: the model, its price, the relation, the signed certificates of
-its steps, and the seal that signs all of it. Loading runs nothing that is in the file. What comes back predicts as before; to
-train it again, give it data.
+its steps, and the seal that signs all of it. Loading runs nothing that is in the file. What
+comes back predicts as before; to train it again, give it data.
 """
 
 import json
