@@ -148,7 +148,7 @@ class RobustSlope(MomentEstimator):
         """A private median; 0 if no row has a value."""
         data = run.training.data
         middle = Named("middle", builder.median(expression))
-        question = Question(data.source, None, (), (middle,))
+        question = Question(data.source, None, (), (middle,), nan_is_null=True)
         plan = data.session.plan(question, epsilon=epsilon, delta=0, brackets=False)
         release = run.run.release(data.session.rows.restrict(plan, data.session.policy))
         run.releases.append(release)
