@@ -126,9 +126,9 @@ def check_peers(makers: Iterable[str]) -> None:
             missing.append(f"{maker} ({problem})")
     if missing:
         raise SystemExit(
-            f"These peers cannot be imported: {'; '.join(missing)}. `make .venv/installed-bench`"
-            " installs them, with a scikit-learn that diffprivlib can use. --only leaves "
-            "others out, for example   --only Deniable."
+            f"These peers cannot be imported: {'; '.join(missing)}. They can in an environment "
+            "of `make .venv/installed-bench`, whose scikit-learn diffprivlib knows. --only "
+            "leaves them out, for example   --only Deniable."
         )
 
 
