@@ -29,6 +29,7 @@ def test_no_rows_or_one_class_give_a_model(kind, rows):
     found = model.predict_proba([[0.5], [None], [7.0]])
     assert found.shape == (3, 2)
     assert np.isfinite(found).all()
+    assert np.allclose(np.exp(model.predict_log_proba([[0.5], [None], [7.0]])), found)
 
 
 def test_a_table_may_have_many_columns():

@@ -13,6 +13,7 @@ from typing import Any
 from deniable.errors import InvalidCertificate
 from deniable.learn.estimators.classifier import not_fitted
 from deniable.learn.estimators.model_files import load
+from deniable.learn.estimators.model_seals import SealedModel
 from deniable.learn.estimators.private_estimator import PrivateEstimator
 from deniable.release.certificate.certificate import Certificate, RunStep
 from deniable.release.certificate.verification import verify as verify_step
@@ -66,7 +67,7 @@ def verify(model: str | Path | PrivateEstimator, *, key: str | None = None) -> V
 
 def _check_seal(estimator: PrivateEstimator, key: str) -> None:
     """Refuses a model whose numbers, price or steps are not those that were signed."""
-    if estimator.seal_ is None or not estimator.sealed_model().is_signed(estimator.seal_, key):
+    if estimator.seal_ is None or not SealedModel.of(estimator).is_signed(estimator.seal_, key):
         raise InvalidCertificate(
             "The model is not the one that was signed when its training ended: a number in it, "
             "or what it states about itself, was changed. Ask for the file as it was saved, or "

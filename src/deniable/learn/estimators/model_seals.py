@@ -32,6 +32,12 @@ class SealedModel:
     model: object
     certificates: tuple[Certificate, ...]
 
+    @classmethod
+    def of(cls, estimator: Any) -> "SealedModel":
+        """What the seal of a fitted estimator signs."""
+        facts = type(estimator).__name__, *map(str, estimator.price_), estimator.neighbors_
+        return cls(*facts, estimator.model_, tuple(estimator.certificates_))
+
     def sign(self, ledger: Ledger) -> str:
         """The signature by the ledger that paid for the training."""
         return ledger.sign(self._message())

@@ -119,7 +119,7 @@ class PrivateEstimator(ABC):
             self.price_ = positive(self.epsilon, "epsilon"), self.read_delta(data)
             self.neighbors_: str = data.table.neighbors
             signed = self.certificates_
-            self.seal_ = self.sealed_model().sign(data.session.ledger) if signed else None
+            self.seal_ = SealedModel.of(self).sign(data.session.ledger) if signed else None
         finally:
             data.close()
         return self
@@ -222,7 +222,7 @@ class PrivateEstimator(ABC):
                 "This is a clone. If a loop such as cross_val_score fits it, its splitter must "
                 "be dp.learn.Folds: any other lets one row move others from fold to fold, and "
                 "under add-remove the guarantee does not hold. dp.learn.cross_validate checks "
-                "it.",
+                "it. With `scoring`, such a loop computes exact scores of raw rows, uncharged.",
                 SplitterWarning,
                 stacklevel=3,
             )
@@ -323,9 +323,3 @@ class PrivateEstimator(ABC):
         if releases is None:  # it was read from a file, and not trained since
             return tuple(self.signed_)
         return tuple(one.certificate for one in releases if one.certificate is not None)
-
-    def sealed_model(self) -> SealedModel:
-        """What the seal of a fitted model signs."""
-        epsilon, delta = map(str, self.price_)
-        facts = type(self).__name__, epsilon, delta, self.neighbors_
-        return SealedModel(*facts, self.model_, tuple(self.certificates_))
