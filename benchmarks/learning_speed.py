@@ -1,6 +1,6 @@
 """Whole fits on a large file against plain scans of it, in processor time.
 
-    python -m benchmarks.learning_speed [--rows 10000000] [--models LogisticRegression ...] [--file F]
+    python -m benchmarks.learning_speed [--rows 10000000] [--models NAME ...] [--file FILE]
 
 The file has 14 features, eight texts and six numbers, and a target with two classes. A scan is
 one GROUP BY of the file: the rows and a sum for each value of each feature, where numbers are
