@@ -35,8 +35,14 @@ class SealedModel:
     @classmethod
     def of(cls, estimator: Any) -> "SealedModel":
         """What the seal of a fitted estimator signs."""
-        facts = type(estimator).__name__, *map(str, estimator.price_), estimator.neighbors_
-        return cls(*facts, estimator.model_, tuple(estimator.certificates_))
+        return cls(
+            estimator=type(estimator).__name__,
+            epsilon=str(estimator.price_[0]),
+            delta=str(estimator.price_[1]),
+            neighbors=estimator.neighbors_,
+            model=estimator.model_,
+            certificates=tuple(estimator.certificates_),
+        )
 
     def sign(self, ledger: Ledger) -> str:
         """The signature by the ledger that paid for the training."""
