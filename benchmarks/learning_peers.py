@@ -7,7 +7,8 @@ nothing. Each is given the same declared bounds and keys, and its own defaults o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,32 @@ PEERS: dict[str, tuple[str, Peer]] = {
     "private Gaussian naive Bayes": ("diffprivlib", diffprivlib_bayes),
     "private random forest": ("diffprivlib", diffprivlib_forest),
 }
+
+
+_MODULES = {
+    "diffprivlib": "diffprivlib.models",
+    "interpret": "interpret.privacy",
+    "scikit-learn, not private": "sklearn.linear_model",
+}
+
+
+def check_peers(makers: Iterable[str]) -> None:
+    """Imports what the peers need, so that a run of an hour does not end at one of them.
+
+    diffprivlib imports a name that newer releases of scikit-learn no longer have.
+    """
+    missing = []
+    for maker in makers:
+        try:
+            import_module(_MODULES[maker])
+        except ImportError as problem:
+            missing.append(f"{maker} ({problem})")
+    if missing:
+        raise SystemExit(
+            f"These peers cannot be imported: {'; '.join(missing)}. They can in an environment "
+            "of `make .venv/installed-bench`, whose scikit-learn diffprivlib knows. --only "
+            "leaves them out, for example   --only Deniable."
+        )
 
 
 def quiet(peer: Peer) -> Peer:

@@ -1,6 +1,6 @@
 """Whole fits on a large file against plain scans of it, in processor time.
 
-    python -m benchmarks.learning_speed [--rows 10000000] [--models LogisticRegression ...]
+    python -m benchmarks.learning_speed [--rows 10000000] [--models NAME ...] [--file FILE]
 
 The file has 14 features, eight texts and six numbers, and a target with two classes. A scan is
 one GROUP BY of the file: the rows and a sum for each value of each feature, where numbers are
@@ -105,10 +105,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--models", nargs="+", default=["LogisticRegression", "NaiveBayes"])
+    parser.add_argument("--file", type=Path, help="kept, and used again if it is there")
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "rows.parquet"
-        make_file(path, options.rows)
+        path = options.file or Path(folder) / "rows.parquet"
+        if not path.exists():
+            make_file(path, options.rows)
         for model in options.models:
             found = measure(path, options.rows, model)
             print(

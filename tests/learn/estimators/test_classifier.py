@@ -7,8 +7,10 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
+from deniable import audit
 from deniable.errors import BudgetExhausted, InvalidParameter
 from deniable.learn import AdditiveModel, LogisticRegression, NaiveBayes
+from deniable.privacy import PureLoss
 
 X = np.array([[0.0], [1.0]] * 300)
 Y = X[:, 0].astype(int)
@@ -29,6 +31,25 @@ def test_no_rows_or_one_class_give_a_model(kind, rows):
     found = model.predict_proba([[0.5], [None], [7.0]])
     assert found.shape == (3, 2)
     assert np.isfinite(found).all()
+    assert np.allclose(np.exp(model.predict_log_proba([[0.5], [None], [7.0]])), found)
+
+
+def test_whole_fits_keep_their_claim(size):
+    """A black-box audit of fits to neighbouring tables: it must find nothing."""
+    fits = size(small=4, full=2_000, what="whole fits of a toy table")
+    model = NaiveBayes(epsilon=1, keys={"x0": [0, 1]}, classes=[0, 1])
+
+    def fit(rows):
+        model.fit(np.array([[row % 2] for row in rows], float), np.array(rows) // 2)
+        return tuple(model.model_.tables[0][:2].ravel().round(12).tolist())
+
+    before, after = (0, 0, 1, 3, 3), (0, 0, 1, 3)
+    if fits < 100:  # an audit needs more calls
+        assert len({fit(before) for _ in range(fits)}) > 1
+        return
+    verdict = audit.test(fit, [(before, after)], PureLoss(1), calls=fits)
+    print(verdict)
+    assert not verdict.violated
 
 
 def test_a_table_may_have_many_columns():

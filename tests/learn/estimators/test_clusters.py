@@ -68,6 +68,12 @@ def test_clusters_are_found(neighbors):
     assert model.n_iter_ == 5
 
 
+def test_the_rows_of_a_training_have_clusters_too():
+    X = np.random.default_rng(3).integers(0, 11, (200, 2)).astype(float)
+    model = KMeans(2, bounds=(0, 10))
+    assert model.fit_predict(X).tolist() == model.predict(X).tolist()
+
+
 def test_explain_says_how_many_steps():
     shown = str(KMeans(2, bounds=(0, 10), expected_rows=3_000).explain(np.ones((3, 2))))
     assert "5 steps from a public start, 2 centres" in shown

@@ -7,7 +7,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from deniable import learn
-from deniable.errors import InvalidCertificate
+from deniable.errors import InvalidCertificate, InvalidData
+from deniable.learn.estimators.model_files import to_document
+from deniable.ledger import MemoryLedger
 
 X = np.array([[0.0], [1.0]] * 100)
 Y = X[:, 0].astype(int)
@@ -73,6 +75,77 @@ def test_the_file_states_what_was_paid(document):
     check(written | {"epsilon": "1/2"}, "lower price")
     check(written | {"delta": "1/10000000"}, "lower price")
     check(written | {"neighbors": "replace"}, "another relation")
+
+
+def at(document, path):
+    """The list or dictionary that holds the last place of a path."""
+    for key in path[:-1]:
+        document = document[key]
+    return document
+
+
+EDITS = {
+    "a score": (("model", "features", 0, "table", 1, 0), lambda score: score + 2**-40),
+    "the intercept": (("model", "intercept", 0), lambda start: -start),
+    "a cut": (("model", "features", 0, "cuts", 0), lambda cut: cut / 2),
+    "a bound": (("model", "features", 0, "bounds", 1), lambda high: 2 * high),
+    "a name": (("model", "features", 0, "name"), lambda name: name + "2"),
+    "the classes": (("model", "classes"), lambda classes: classes[::-1]),
+    "the price": (("epsilon",), lambda epsilon: "3/4"),
+    "the kind": (("estimator",), lambda kind: "AdditiveModel"),
+    "the seal": (("seal",), lambda seal: seal[::-1]),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_a_changed_number_breaks_the_seal(document, name):
+    written, check = document
+    path, change = EDITS[name]
+    changed = json.loads(json.dumps(written))
+    at(changed, path)[path[-1]] = change(at(changed, path)[path[-1]])
+    check(changed, "not the one that was signed")
+
+
+def test_the_numbers_of_another_training_break_the_seal(tmp_path):
+    """Also with the seal of that training, by the same ledger: it signs its own steps."""
+    ledger = MemoryLedger(epsilon=4)
+    declared = {"bounds": (0, 1), "classes": [0, 1], "ledger": ledger}
+    one, other = (
+        to_document(learn.NaiveBayes(epsilon=1, **declared).fit(X, Y)) for _ in range(2)
+    )
+    path = tmp_path / "model.json"
+    for changed in (one, one | {name: other[name] for name in ("model", "seal")}):
+        path.write_text(json.dumps(changed))
+        if changed is one:
+            assert learn.verify(path).key == ledger.public_key
+            continue
+        with pytest.raises(InvalidCertificate, match="not the one that was signed"):
+            learn.verify(path)
+
+
+def test_an_edited_model_is_refused_until_it_is_saved_without_certificates(tmp_path):
+    edited = fitted()
+    assert learn.verify(edited).key
+    edited.model_.tables[0][:] = 0
+    with pytest.raises(InvalidCertificate, match="not the one that was signed"):
+        learn.verify(edited)
+    plain = learn.save(edited, tmp_path / "model.json", certificates=False)
+    assert json.loads(plain.read_text())["seal"] is None
+    assert learn.load(plain).seal_ is None
+
+
+@pytest.mark.parametrize("seal", [7, "", "0" * 127, "G" * 128, "\u0660" * 128])
+def test_a_seal_is_hexadecimal(document, tmp_path, seal):
+    written, _ = document
+    path = tmp_path / "spoilt.json"
+    path.write_text(json.dumps(written | {"seal": seal}))
+    with pytest.raises(InvalidData, match="128 hexadecimal digits"):
+        learn.load(path)
+
+
+def test_a_model_without_its_seal_is_refused(document):
+    written, check = document
+    check(written | {"seal": None}, "not the one that was signed")
 
 
 def test_a_model_that_is_trained_again_has_the_certificates_of_that(model, tmp_path):

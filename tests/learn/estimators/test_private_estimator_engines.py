@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import polars
 import psycopg
 import pyarrow as pa
 import pyarrow.compute
@@ -34,8 +35,8 @@ DECLARED = {
 }
 
 
-def made_up(rows=120):
-    """People with two rows each; NULLs, undeclared keys, numbers beyond their bounds."""
+def made_up(rows=120, nan=float("nan")):
+    """People with two rows each; NULLs, NaN, undeclared keys, numbers beyond their bounds."""
     chance = np.random.default_rng(4)
     age = chance.uniform(-5, 100, rows).round(2)
     listed = {
@@ -49,6 +50,9 @@ def made_up(rows=120):
     for name in ("age", "ward", "label", "pay"):
         gone = pa.array((chance.random(rows) < 0.1).tolist())
         columns[name] = pa.compute.if_else(gone, None, columns[name])
+    for name in ("age", "pay"):
+        gone = pa.array((chance.random(rows) < 0.1).tolist())
+        columns[name] = pa.compute.if_else(gone, pa.scalar(nan, pa.float64()), columns[name])
     return pa.table(columns)
 
 
@@ -87,6 +91,44 @@ def test_the_bits_are_the_same_and_matter():
     once, again = fit(made_up(), "ridge"), fit(made_up(), "ridge")
     assert once == again
     assert fit(made_up().slice(2), "ridge") != once
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("case", KINDS)
+def test_nan_is_missing_as_null_is(case):
+    assert made_up()["age"].null_count < made_up(nan=None)["age"].null_count
+    assert fit(made_up(nan=None), case) == on_duckdb(case)
+
+
+@pytest.mark.parametrize("make", [pa.table, polars.DataFrame, None])
+def test_nan_is_in_the_cell_of_missing_values_in_training_and_prediction(make):
+    """All rows without a number are of the class yes, and all others of the class no."""
+    numbers = [float("nan")] * 200 + [10.0] * 200
+    columns = {"x": numbers, "label": ["yes"] * 200 + ["no"] * 200}
+    if make is None:  # arrays
+        model = learn.NaiveBayes(epsilon=50, bounds=(0, 10), classes=["no", "yes"])
+        model.fit({"x": np.array(numbers)}, columns["label"])
+    else:
+        declared = {"bounds": {"x": (0, 10)}, "keys": {"label": ["no", "yes"]}}
+        with dp.protect(make(columns), name="t", epsilon=50, **declared) as data:
+            model = learn.NaiveBayes(epsilon=50).fit(data.table("t"), target="label")
+    rows = {"x": [float("nan"), None, 10.0]}
+    assert model.predict(pa.table(rows)).tolist() == ["yes", "yes", "no"]
+    assert model.predict({"x": np.array([np.nan, 10.0])}).tolist() == ["yes", "no"]
+
+
+@pytest.mark.parametrize("bounds", [(0, 10), (-10, -1), None])
+def test_infinity_is_not_missing(bounds):
+    numbers = pa.array([float("inf")] * 200 + [-float("inf")] * 200)
+    columns = pa.table({"x": numbers, "label": ["yes"] * 200 + ["no"] * 200})
+    declared = {"keys": {"label": ["no", "yes"]}, "bounds": {"x": bounds} if bounds else {}}
+    cuts = {"x": [-5, 5]} if bounds is None else None
+    with dp.protect(columns, name="t", epsilon=50, **declared) as data:
+        model = learn.NaiveBayes(epsilon=50, cuts=cuts)
+        model.fit(data.table("t"), target="label")
+    rows = {"x": [float("inf"), -float("inf")]}
+    assert model.predict(pa.table(rows)).tolist() == ["yes", "no"]
+    assert (model.model_.tables[0][-1] == model.model_.tables[0][-1, 0]).all()  # nothing known
 
 
 @pytest.fixture(scope="module")

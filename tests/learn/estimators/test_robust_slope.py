@@ -35,6 +35,25 @@ def test_wild_rows_do_not_turn_the_line(neighbors):
     assert np.allclose(robust.predict([[5.0]]), 20, atol=3)
 
 
+FAR = [(0, 0), (1e6, 0), (1e6, -3e6), (-1e9, 1e9)]
+
+
+@pytest.mark.parametrize(("right", "up"), FAR)
+def test_the_line_is_the_same_far_from_zero(right, up):
+    X, y = rows(0.0)
+    bounds = {"bounds": (right, right + 10), "target_bounds": (up, up + 60)}
+    model = RobustSlope(epsilon=9, **bounds).fit(X + right, y + up)
+    assert abs(model.coef_[0] - 3) < 0.1
+    assert np.abs(model.predict(X + right) - up - (3 * X[:, 0] + 5)).max() < 0.5
+
+
+def test_a_narrow_feature_has_a_steep_line():
+    X, y = rows(0.0)
+    model = RobustSlope(epsilon=9, bounds=(5, 5.01), target_bounds=(0, 60))
+    model.fit(X / 1000 + 5, y)
+    assert abs(model.coef_[0] - 3000) < 100
+
+
 def test_its_price_is_epsilon_and_every_step_is_a_median():
     X, y = rows(0.0, 500)
     model = RobustSlope(epsilon=2, **BOUNDS).fit(X, y)

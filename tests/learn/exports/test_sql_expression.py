@@ -1,6 +1,7 @@
 """The SQL of a model gives its predictions, in two engines."""
 
 import sqlite3
+from math import inf, nan
 
 import duckdb
 import numpy as np
@@ -11,7 +12,9 @@ from deniable.errors import InvalidParameter
 from deniable.learn.exports.sql_expression import to_sql
 from tests.learn.exports import models
 
-ROWS = pa.table({name: [*values, None] for name, values in models.VALUES.items()})
+ODD = {"age": [nan, inf, -inf], "sex": ["f", "f", "x"], "size": [2.0, nan, inf]}
+ODD["flag"] = [True, False, True]
+ROWS = pa.table({name: [*own, None, *ODD[name]] for name, own in models.VALUES.items()})
 
 
 def in_duckdb(expression):
@@ -25,7 +28,7 @@ def in_sqlite(expression):
     """SQLite has neither TRUE columns nor EXP everywhere."""
     with sqlite3.connect(":memory:") as connection:
         connection.create_function("EXP", 1, lambda value: float(np.exp(value)))
-        connection.execute("CREATE TABLE rows (age REAL, sex TEXT, size INTEGER, flag INTEGER)")
+        connection.execute("CREATE TABLE rows (age REAL, sex TEXT, size REAL, flag INTEGER)")
         rows = zip(*ROWS.to_pydict().values(), strict=True)
         connection.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", rows)
         found = connection.execute(f"SELECT {expression} FROM rows").fetchall()

@@ -60,6 +60,7 @@ def test_a_model_learns_from_them(kind):
         model = kind(epsilon=20).fit(rows, target="ill")
         score = model.score(rows, target="ill", epsilon=5)
         assert session.remaining.epsilon == 25
+        assert {entry.tables for entry in session.ledger.entries} == {("people", "visits")}
     assert score > 0.9
     new = {"age": [40, 40, 40], "visits": [0, 3, None], "spent": [0, 15, None]}
     assert model.predict(new).tolist() == [0, 1, 0]

@@ -101,6 +101,11 @@ class CellClassifier(CellEstimator):
         columns = self.columns_of(X)
         return self.model_.probabilities(columns)
 
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithm of each probability."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def decision_function(self, X: Any) -> Floats:
         """The score of the second of two classes, or of each class."""
         columns = self.columns_of(X)

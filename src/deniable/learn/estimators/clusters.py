@@ -135,6 +135,11 @@ class KMeans(MomentEstimator):
         columns = self.columns_of(X)
         return self.model_.nearest(columns)
 
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
+        """Trains on arrays or a frame, and returns the cluster of each of these rows. That is
+        exact: keep it where the raw rows are."""
+        return self.fit(X).predict(X)
+
     def fit_transform(self, X: Any, y: Any = None) -> Matrix:
         """Trains on arrays or a frame, and returns the same rows transformed. These are exact
         rows: keep them where the raw ones are."""

@@ -1,7 +1,9 @@
-"""Checks the certificates in a model file: what was released for the model, and its price.
+"""Checks the certificates and the seal in a model file: what was released for the model, its
+price, and that no number was changed since.
 
-That a model's numbers follow from the released sums is not checked: a certificate holds the
-hash of what was released, and the model what was made of it.
+That a model's numbers follow from the released sums is not computed again: a certificate holds
+the hash of what was released, and the model what was made of it. The seal says that the ledger
+which paid for the steps signed these numbers at the end of the training.
 """
 
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from typing import Any
 from deniable.errors import InvalidCertificate
 from deniable.learn.estimators.classifier import not_fitted
 from deniable.learn.estimators.model_files import load
+from deniable.learn.estimators.model_seals import SealedModel
 from deniable.learn.estimators.private_estimator import PrivateEstimator
 from deniable.release.certificate.certificate import Certificate, RunStep
 from deniable.release.certificate.verification import verify as verify_step
@@ -28,7 +31,8 @@ class VerifiedModel:
 
 def verify(model: str | Path | PrivateEstimator, *, key: str | None = None) -> VerifiedModel:
     """Checks every certificate of a fitted model, or of its file: all are of one run, with one
-    key, step by step, about the same units, at the price that the model states.
+    key, step by step, about the same units, at the price that the model states, and that key
+    signed the model's numbers.
 
     Raises `InvalidCertificate` at the first fault. `key` is the owner's public key; without it
     nobody knows whose key it is.
@@ -50,13 +54,25 @@ def verify(model: str | Path | PrivateEstimator, *, key: str | None = None) -> V
     for one in signed:
         verify_step(one.to_json(), key=key)
     _check_run(estimator, signed)
+    _check_seal(estimator, signed[0].key)
     count = f"{len(signed)} step{'s are' if len(signed) > 1 else ' is'} certified"
     checks = (
         f"{count}: signature, sensitivity, noise and price",
         "all are steps of one run, which was charged at once; none before the last is missing",
         "the run cost no more than the model states, and protects the same relation of tables",
+        "the model's numbers are those that were signed when the training ended",
     )
     return VerifiedModel(estimator, checks, signed[0].key, key is not None)
+
+
+def _check_seal(estimator: PrivateEstimator, key: str) -> None:
+    """Refuses a model whose numbers, price or steps are not those that were signed."""
+    if estimator.seal_ is None or not SealedModel.of(estimator).is_signed(estimator.seal_, key):
+        raise InvalidCertificate(
+            "The model is not the one that was signed when its training ended: a number in it, "
+            "or what it states about itself, was changed. Ask for the file as it was saved, or "
+            "save an edited model with certificates=False."
+        )
 
 
 def _check_run(estimator: PrivateEstimator, signed: tuple[Certificate, ...]) -> None:

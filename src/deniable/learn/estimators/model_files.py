@@ -1,8 +1,8 @@
 """Saving a fitted estimator and loading it again: JSON, no pickle.
 
-A file holds released numbers: the model, its price, the relation, and the signed certificates
-of its steps. Loading runs nothing that is in the file. What comes back predicts as before; to
-train it again, give it data.
+A file holds released numbers: the model, its price, the relation, the signed certificates of
+its steps, and the seal that signs all of it. Loading runs nothing that is in the file. What
+comes back predicts as before; to train it again, give it data.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Any
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.foreign_text import read_json, read_rational
 from deniable.learn.estimators.classifier import not_fitted
+from deniable.learn.estimators.model_seals import read_seal
 from deniable.learn.estimators.private_estimator import PrivateEstimator, gaussian_loss
 from deniable.learn.exports.model_document import Fields, read_model, write_model
 from deniable.learn.fit.cell_model import CellModel
@@ -70,6 +71,7 @@ def to_document(estimator: PrivateEstimator, *, certificates: bool = True) -> di
         "neighbors": estimator.neighbors_,
         "model": write_model(estimator.model_),
         "certificates": [one.to_dict() for one in signed],
+        "seal": estimator.seal_ if signed else None,
     }
 
 
@@ -77,7 +79,7 @@ def load(path: str | Path) -> PrivateEstimator:
     """The fitted estimator of a file that `save` wrote.
 
     The file may come from anybody: all of it is checked, and nothing in it is run. Whether its
-    numbers are right is another question, which the certificates answer.
+    numbers are right is another question: `verify` asks the certificates and the seal.
     """
     try:
         source = Path(path).read_bytes()
@@ -128,13 +130,14 @@ def from_document(document: Any) -> PrivateEstimator:
     estimator.price_, estimator.neighbors_ = price, neighbors
     estimator.loss_ = gaussian_loss(*price) if price[1] else PureLoss(price[0])
     estimator.signed_ = tuple(Certificate.from_dict(one) for one in signed)
+    estimator.seal_ = read_seal(fields["seal"])
     estimator.adopt(model)
     return estimator
 
 
 def _check_format(document: Any) -> Fields:
     wanted = {"format", "version", "estimator", "epsilon", "delta", "neighbors", "model"}
-    wanted.add("certificates")
+    wanted |= {"certificates", "seal"}
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InvalidData(f'This is not a model file: its format is not "{FORMAT}".')
     version = document.get("version")

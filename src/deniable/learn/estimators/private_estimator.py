@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 from deniable.errors import InvalidParameter, SplitterWarning
 from deniable.exact.rationals import decimal_text, positive, rational
 from deniable.exact.suggestions import suggest
+from deniable.learn.estimators.model_seals import SealedModel
 from deniable.learn.estimators.pipelines import warn_of_steps_ahead
 from deniable.learn.measure.training import Progress, Training, TrainingRun
 from deniable.learn.measure.training_data import TrainingData, from_arrays, protected
@@ -54,6 +55,7 @@ class PrivateEstimator(ABC):
     _has_target: ClassVar[bool] = True  # if not, y is ignored, as in scikit-learn
     charged_parts: tuple[PartPath, ...] = ()  # of the ledger, in a cross-validation
     signed_: tuple[Any, ...]  # certificates that were read from a file
+    seal_: str | None  # the signature over the model's numbers; None without certificates
 
     def __init__(
         self,
@@ -116,6 +118,8 @@ class PrivateEstimator(ABC):
             self.loss_, self.releases_ = loss, tuple(run.releases)
             self.price_ = positive(self.epsilon, "epsilon"), self.read_delta(data)
             self.neighbors_: str = data.table.neighbors
+            signed = self.certificates_
+            self.seal_ = SealedModel.of(self).sign(data.session.ledger) if signed else None
         finally:
             data.close()
         return self
@@ -218,7 +222,7 @@ class PrivateEstimator(ABC):
                 "This is a clone. If a loop such as cross_val_score fits it, its splitter must "
                 "be dp.learn.Folds: any other lets one row move others from fold to fold, and "
                 "under add-remove the guarantee does not hold. dp.learn.cross_validate checks "
-                "it.",
+                "it. With `scoring`, such a loop computes exact scores of raw rows, uncharged.",
                 SplitterWarning,
                 stacklevel=3,
             )

@@ -9,6 +9,7 @@ as often as there are rows.)
 """
 
 from fractions import Fraction
+from math import floor, log10
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +33,7 @@ from deniable.query.plan.quoting import quote_name
 _MIDDLE = Fraction(1, 8)  # of epsilon: each of the two medians of the middle point
 _ROUNDS = (Fraction(1, 8), Fraction(1, 4))  # of epsilon: each of the two medians of a round
 _STEEPEST = 8  # times the target's range over the feature's
-_DIGITS = 6  # of released middles and slopes, which are then written into the next question
+_DIGITS = 6  # of a released middle or slope, which is then written into the next question
 
 
 class RobustSlope(MomentEstimator):
@@ -125,33 +126,33 @@ class RobustSlope(MomentEstimator):
         assert isinstance(target, GridRole)
         x, y = quote_name(feature.name), quote_name(target.name)
         price = positive(self.epsilon, "epsilon")
-        middle_x = self._median(run, x, price * _MIDDLE)
-        middle_y = self._median(run, y, price * _MIDDLE)
+        wide, high = _width(feature), _width(target)
+        middle_x = _short(self._median(run, x, price * _MIDDLE), wide)
+        middle_y = _short(self._median(run, y, price * _MIDDLE), high)
         run.tell(1 / 3)
         most = decimal_text(self._limit(feature, target))
         for share in _ROUNDS:
             above = f"({y} - ({decimal_text(middle_y)}))"
-            beside = f"NULLIF({x} - ({decimal_text(middle_x)}), 0)"
-            steep = f"CLAMP({above} / {beside}, -{most}, {most})"
-            slope = self._median(run, steep, price * share)
-            reach = _short(abs(slope) * _largest(feature) + _largest(target)) + 1
-            ends = f"-{decimal_text(reach)}, {decimal_text(reach)}"
-            rest = f"CLAMP({y} - ({decimal_text(slope)}) * {x}, {ends})"
-            intercept = self._median(run, rest, price * share)
-            middle_y = _short(slope * middle_x + intercept)
+            beside = f"({x} - ({decimal_text(middle_x)}))"
+            steep = f"CLAMP({above} / NULLIF({beside}, 0), -{most}, {most})"
+            slope = _short(self._median(run, steep, price * share))
+            reach = decimal_text(_short(abs(slope) * wide + high) * 2)
+            rest = f"CLAMP({above} - ({decimal_text(slope)}) * {beside}, -{reach}, {reach})"
+            middle_y = _short(middle_y + self._median(run, rest, price * share), high)
         run.tell(1.0)
         terms = [own.term for own in code_terms(run.training.roles)]
-        self.adopt(LineModel((terms[0],), terms[1], np.array([float(slope)]), float(intercept)))
+        start = float(middle_y - slope * middle_x)
+        self.adopt(LineModel((terms[0],), terms[1], np.array([float(slope)]), start))
 
     def _median(self, run: TrainingRun, expression: str, epsilon: Fraction) -> Fraction:
-        """A private median, which is written with few digits."""
+        """A private median; 0 if no row has a value."""
         data = run.training.data
         middle = Named("middle", builder.median(expression))
-        question = Question(data.source, None, (), (middle,))
+        question = Question(data.source, None, (), (middle,), nan_is_null=True)
         plan = data.session.plan(question, epsilon=epsilon, delta=0, brackets=False)
         release = run.run.release(data.session.rows.restrict(plan, data.session.policy))
         run.releases.append(release)
-        return _short(rational(release.to_arrow().to_pylist()[0]["middle"] or 0.0))
+        return rational(release.to_arrow().to_pylist()[0]["middle"] or 0.0)
 
     def adopt(self, model: LineModel) -> None:
         """Sets what was learnt."""
@@ -177,11 +178,19 @@ class RobustSlope(MomentEstimator):
         return score_numbers(self.model_.as_cells(), data, price)
 
 
-def _largest(role: GridRole) -> Fraction:
-    """The largest absolute value within the bounds."""
-    return max(abs(role.low), abs(role.low + role.step * (role.size - 1)))
+def _width(role: GridRole) -> Fraction:
+    """How far apart the bounds are."""
+    return role.step * (role.size - 1)
 
 
-def _short(value: Fraction) -> Fraction:
-    """The number to six significant digits, so that it can be written into a question."""
-    return Fraction(f"{float(value):.{_DIGITS}g}")
+def _short(value: Fraction, width: Fraction | None = None) -> Fraction:
+    """The number with few digits, so that it can be written into the next question: six that
+    count, or as many as tell a millionth of `width` apart, however far from 0 it lies.
+
+    >>> float(_short(Fraction(10_000_012_345_678, 10**7), Fraction(10)))
+    1000001.234568
+    """
+    if width is None:
+        return Fraction(f"{float(value):.{_DIGITS}g}")
+    unit = Fraction(10) ** (floor(log10(width)) - _DIGITS)
+    return round(value / unit) * unit

@@ -1,7 +1,7 @@
 """A fitted model as one SQL expression: scores where the data is, without Python.
 
 The text uses CASE, arithmetic, EXP and comparisons only, so DuckDB, PostgreSQL, Spark and
-SQLite read it alike. A missing value is NULL; NaN is compared as the engine does.
+SQLite read it alike. A missing value is NULL, or NaN, as in predictions.
 """
 
 from collections.abc import Sequence
@@ -63,6 +63,11 @@ def literal(value: Label) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
+def _is_missing(name: str) -> str:
+    """Whether a number is NULL or NaN, which is greater than every number, as -NaN is."""
+    return f"{name} IS NULL OR ({name} > 0 AND 0.0 - {name} > 0)"
+
+
 def _cells_sql(model: CellModel, label: Label) -> str:
     scores = [_score_sql(model, place) for place in range(len(model.intercept))]
     if model.link == "identity":
@@ -100,12 +105,14 @@ def _feature_sql(feature: FeatureCells, scores: Sequence[float]) -> str:
             f"WHEN {name} < {_cut(feature, cut)} THEN {score!r}"
             for cut, score in zip(feature.cuts, scores, strict=False)
         ]
-        missing = f"WHEN {name} IS NULL THEN {other!r} " if feature.missing else ""
+        absent = _is_missing(name) if feature.kind == "number" else f"{name} IS NULL"
+        missing = f"WHEN {absent} THEN {other!r} " if feature.missing else ""
         return f"CASE {missing}{' '.join(whens)} ELSE {scores[len(feature.cuts)]!r} END"
     value = name
     if feature.kind == "number" and feature.bounds is not None:
         low, high = (literal(_plain(end)) for end in feature.bounds)
-        value = f"CASE WHEN {name} < {low} THEN {low} WHEN {name} > {high} THEN {high} "
+        value = f"CASE WHEN {_is_missing(name)} THEN NULL WHEN {name} < {low} THEN {low} "
+        value += f"WHEN {name} > {high} THEN {high} "
         value = f"({value}ELSE {name} END)"
     listed = zip(feature.labels, scores, strict=True)
     whens = [
@@ -141,8 +148,8 @@ def _term_sql(term: ScaledTerm) -> str:
         return f"(CASE WHEN {name} = {value} THEN 1.0 ELSE 0.0 END)"
     low, high = term.middle - term.half, term.middle + term.half
     return (
-        f"(CASE WHEN {name} IS NULL THEN {term.middle!r} WHEN {name} < {low!r} THEN {low!r} "
-        f"WHEN {name} > {high!r} THEN {high!r} ELSE {name} END)"
+        f"(CASE WHEN {_is_missing(name)} THEN {term.middle!r} WHEN {name} < {low!r} "
+        f"THEN {low!r} WHEN {name} > {high!r} THEN {high!r} ELSE {name} END)"
     )
 
 

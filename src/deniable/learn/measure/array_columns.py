@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 
 from deniable.engines.duckdb.column_kinds import (
     Chunks,
@@ -123,19 +122,7 @@ def read_columns(
 
 
 def read_column(values: Any, kind: FrameKind | None, name: str) -> Any:
-    """A column of a training. Numbers are doubles where a value may have chosen the type, and
-    NaN is missing, as it is in predictions.
-
-    >>> read_column(pa.array([0.5, float("nan"), None]), None, "x").to_pylist()
-    [0.5, None, None]
-    """
-    column = _read_typed(values, kind, name)
-    if not pa.types.is_floating(column.type):
-        return column
-    return pa.compute.if_else(pa.compute.is_nan(column), None, column)
-
-
-def _read_typed(values: Any, kind: FrameKind | None, name: str) -> Any:
+    """A column of a training. Numbers are doubles where a value may have chosen the type."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     column, inferred = _to_arrow(values, kind or "number")

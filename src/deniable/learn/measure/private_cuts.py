@@ -65,7 +65,7 @@ def private_cuts(
 def _plan(data: TrainingData, column: Column, price: Fraction) -> Plan:
     """The plan that finds the quantiles of one column."""
     outputs = (Named("cut", builder.quantiles(quote_name(column.name), LEVELS)),)
-    question = Question(data.table.name, None, (), outputs)
+    question = Question(data.table.name, None, (), outputs, nan_is_null=True)
     return data.session.plan(question, epsilon=price, delta=0, brackets=False)
 
 

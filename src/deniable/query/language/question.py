@@ -23,3 +23,4 @@ class Question:
     limit: int | None = None
     distinct: bool = False
     by_all: bool = False  # GROUP BY ALL: by every output that is not an aggregate
+    nan_is_null: bool = False  # else it is greater than every number, as in SQL

@@ -61,11 +61,13 @@ class MarginalPlanner:
         partial: bool = False,
         source: str | Relation | None = None,
         most_rows: int | None = None,
+        nan_is_null: bool = False,
     ) -> None:
         """The rows are those of the table, or of a relation `source` of tables of its unit;
         then at most `most_rows` of a unit count."""
-        count = Named(COUNT, COUNT_ROWS)
-        _, scope = resolve_question(Question(source or table.name, None, (), (count,)), policy)
+        rows, count = source or table.name, Named(COUNT, COUNT_ROWS)
+        question = Question(rows, None, (), (count,), nan_is_null=nan_is_null)
+        _, scope = resolve_question(question, policy)
         self.table, self.columns, self._origin = scope.table, tuple(columns), scope.origin
         self._keys = tuple(column.key for column in columns)
         expressions = [scope.resolve(column.expression) for column in columns]

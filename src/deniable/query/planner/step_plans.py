@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
+from typing import Any
 
 from deniable.exact.rationals import positive, rational
 from deniable.mechanisms import Gaussian, Laplace
@@ -38,9 +39,11 @@ class StepPlanner(MarginalPlanner):
         *,
         source: Relation | None = None,
     ) -> None:
-        """The rows are those of the table, or of a relation `source` that has them once."""
+        """The rows are those of the table, or of a relation `source` that has them once. NaN
+        is NULL, as it is in predictions."""
         most = None if source is None else table.max_rows_per_unit_per_group
-        super().__init__(policy, table, columns, partial=True, source=source, most_rows=most)
+        options: Any = {"partial": True, "nan_is_null": True}
+        super().__init__(policy, table, columns, source=source, most_rows=most, **options)
         parts = zip(self._statement.groupings, columns, strict=True)
         total = tuple(replace(part, total=column.total) for part, column in parts)
         self._writer = StepStatement(replace(self._statement, groupings=total))

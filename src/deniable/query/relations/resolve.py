@@ -44,6 +44,7 @@ class Resolver:
     """Looks up the relations of one question."""
 
     policy: Policy
+    nan_is_null: bool = False  # in every table that is read
     _relations: int = field(default=0)
     _crossed: int = field(default=0)
 
@@ -74,7 +75,9 @@ class Resolver:
     def _resolve_table(self, ref: TableRef) -> RelationView:
         table = self.find_table(ref.name)
         along = path_tables(table, self.policy.tables)
-        view = RelationView.of_scope(_table_scope(table, along), ref.alias or table.name)
+        view = RelationView.of_scope(
+            _table_scope(table, along, self.nan_is_null), ref.alias or table.name
+        )
         columns = tuple(
             replace(column, expression=ColumnRef(str(table.unit)))
             if column.name == table.unit_column
@@ -141,7 +144,8 @@ class Resolver:
             expected_rows=table.expected_rows,
             columns=table.columns,
         )
-        scope = Scope(numbered, source, replace(origin, numbered=(source,)))
+        own = replace(origin, numbered=(source,))
+        scope = Scope(numbered, source, own, self.nan_is_null)
         return replace(view, scope=scope)
 
     def _resolve_union(self, union: UnionAll) -> RelationView:
@@ -181,7 +185,7 @@ class Resolver:
 def resolve_question(question: Question, policy: Policy) -> tuple[Question, Scope]:
     """The question over the columns of the rows that it reads, and their scope."""
     relation = question.table
-    resolver = Resolver(policy)
+    resolver = Resolver(policy, question.nan_is_null)
     view = resolver.resolve_relation(
         TableRef(relation) if isinstance(relation, str) else relation
     )
@@ -251,10 +255,10 @@ def _common_names(left: RelationView, right: RelationView) -> list[str]:
     return list(names)
 
 
-def _table_scope(table: Table, along: Sequence[Table]) -> Scope:
+def _table_scope(table: Table, along: Sequence[Table], nan_is_null: bool) -> Scope:
     """The rows of a table. The tables `along` the path to its unit are read, too."""
     if table.public:
-        return Scope(table, None, RowOrigin(public=(table.name,)))
+        return Scope(table, None, RowOrigin(public=(table.name,)), nan_is_null)
     unit = None if table.unit is None else table.columns.get(table.unit)
     kind = None
     if unit is not None and unit.integer:
@@ -266,7 +270,7 @@ def _table_scope(table: Table, along: Sequence[Table]) -> Scope:
     origin = RowOrigin(tables, (), (), table.unit, kind, single, *limits)
     if single:
         table = replace(table, max_groups_per_unit=1, max_rows_per_unit_per_group=1)
-    return Scope(table, None, replace(origin, keys=_path_keys(table, along)))
+    return Scope(table, None, replace(origin, keys=_path_keys(table, along)), nan_is_null)
 
 
 def _path_keys(table: Table, along: Sequence[Table]) -> tuple[tuple[str, str], ...]:

@@ -33,9 +33,11 @@ from deniable.query.relations.kind_checks import (
 from deniable.query.relations.row_origin import NO_ORIGIN, RowOrigin, RowSource
 from deniable.query.relations.sql_nodes import (
     Sql,
+    case,
     clip,
     double,
     double_literal,
+    is_nan,
     one_sign,
     try_cast,
 )
@@ -63,12 +65,13 @@ class Scope:
     """The columns that an expression may name: those of a table, or of a relation.
 
     `source` makes the rows, if they are not simply those of a table. `table` holds what is
-    known about the rows before any row is read.
+    known about the rows before any row is read. `nan_is_null` is that of the question.
     """
 
     table: Table
     source: RowSource | None = None
     origin: RowOrigin = NO_ORIGIN
+    nan_is_null: bool = False
     # By identity; the expression is kept, so that its identity is not used again.
     _ranges: dict[int, tuple[Expression, ValueRange]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -300,10 +303,13 @@ class Scope:
         if column.kind != "number":
             assert column.kind is not None  # `value_range` refuses it
             return try_cast(raw, _TYPES[column.kind])
-        if column.bounds is None:
-            return double(raw)
-        low, high = (double_literal(end) for end in column.bounds)
-        return clip(double(raw), low, high)
+        clean = double(raw)
+        if column.bounds is not None:
+            low, high = (double_literal(end) for end in column.bounds)
+            clean = clip(clean, low, high)
+        if self.nan_is_null and not column.integer:
+            return case(is_nan(double(raw.copy())), exp.null(), clean)
+        return clean
 
     def clean_integer_column(self, name: str) -> Sql:
         """A column of integers as it enters a statement as a group key: an integer, clipped."""

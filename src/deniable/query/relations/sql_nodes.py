@@ -70,6 +70,14 @@ def one_sign(value: Sql) -> Sql:
     return case(below, value.copy(), exp.func("ABS", value.copy(), copy=False))
 
 
+def is_nan(value: Sql) -> Sql:
+    """Whether a double is NaN, which is greater than every number, as -NaN is: so both it and
+    its negative are above 0."""
+    zero = double_literal(Fraction(0))
+    negative = exp.GT(this=exp.Neg(this=value.copy()), expression=zero.copy())
+    return exp.and_(exp.GT(this=value, expression=zero), negative, copy=False)
+
+
 def case(*arguments: Sql) -> Sql:
     """CASE WHEN a THEN b [WHEN ...] [ELSE z] END from a flat list."""
     tree = exp.Case()

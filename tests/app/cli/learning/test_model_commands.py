@@ -82,7 +82,7 @@ def test_a_model_file_is_verified(run, tmp_path):
     status, out, _ = run("learn", "verify", "model.json")
     assert status == 1
     assert "1 step is certified" in out
-    assert "Not checked: whether the model's numbers follow" in out
+    assert "Not computed again: how the model's numbers follow" in out
     key = json.loads((tmp_path / "model.json").read_text())["certificates"][0]["signature"][
         "key"
     ]

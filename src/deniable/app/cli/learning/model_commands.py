@@ -156,7 +156,8 @@ def predict(file: ModelFile, rows: Rows, out: Written = None) -> None:
 
 @app.command()
 def verify(file: ModelFile, key: PublicKey = None) -> None:
-    """Check the certificates in a model file: every step of its training, and the price.
+    """Check the certificates in a model file: every step of its training, the price, and that
+    no number of the model was changed since.
 
     Exit status 0: all holds, and it was signed with the key given. 1: all holds, but without
     --key nobody knows whose key it is. 2: refused.
@@ -166,7 +167,7 @@ def verify(file: ModelFile, key: PublicKey = None) -> None:
     found = learn.verify(file, key=None if key is None else read_public_key(key))
     for check in found.checks:
         print(f"✓ {check}")
-    print("Not checked: whether the model's numbers follow from what was released.")
+    print("Not computed again: how the model's numbers follow from what was released.")
     if not found.signer_known:
         print(f"Signed, but by whom is unknown. The key is {found.key}")
         print("Ask the owner for theirs, and give it with --key.")
