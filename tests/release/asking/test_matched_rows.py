@@ -7,7 +7,8 @@ from deniable.release.asking.matched_rows import match_rows
 
 
 def match(answer, others):
-    found = match_rows(pa.table(answer), pa.table(others))
+    rows = pa.table(answer)
+    found = match_rows(rows, pa.table(others), range(rows.num_columns))
     return None if found is None else [f.tolist() for f in found]
 
 

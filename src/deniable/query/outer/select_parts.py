@@ -43,10 +43,17 @@ def row_conditions(node: exp.Select) -> list[exp.Expr]:
 def is_grouped(node: exp.Select) -> bool:
     """Whether the rows of a SELECT are groups of the rows that it reads."""
     return node.args.get("group") is not None or any(
-        not isinstance(found.parent, exp.Window)
+        not _is_window(found)
         for output in node.expressions
         for found in own_nodes(output, exp.AggFunc)
     )
+
+
+def _is_window(node: exp.Expr) -> bool:
+    """Whether a function is the one of a window, such as ANY_VALUE in ANY_VALUE(x) OVER ()."""
+    while isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
+        node = node.parent
+    return isinstance(node.parent, exp.Window)
 
 
 def own_nodes(node: exp.Expr, *kinds: type[exp.Expr]) -> list[exp.Expr]:

@@ -1,5 +1,6 @@
 """Which rows of two tables look alike: numbers are compared in nine digits."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,25 +13,37 @@ Places = NDArray[np.int64]
 _DIGITS = 9  # in which draw 0 repeats the answer
 
 
-def match_rows(answer: "pa.Table", others: "pa.Table") -> tuple[Places, Places] | None:
-    """Numbers of the rows of `others` and of the answer: rows that look alike in the answer's
-    columns have equal ones. None if a row of the answer is not among the others.
+def match_rows(
+    answer: "pa.Table", others: "pa.Table", columns: Sequence[int]
+) -> tuple[Places, Places] | None:
+    """Numbers of the rows of `others` and of the answer: rows that look alike in these columns
+    have equal ones. None if a row of the answer is not among the others.
 
     >>> few, many = (pa.table({"k": k, "n": n}) for k, n in (("b", [2]), ("ab", [1.0, 2.0])))
     >>> few, many = (
     ...     t.set_column(0, "k", pa.array(k)) for t, k in ((few, ["b"]), (many, ["a", "b"]))
     ... )
-    >>> own, wanted = match_rows(few, many)
+    >>> own, wanted = match_rows(few, many, [0, 1])
     >>> (own == wanted).tolist()
     [False, True]
     """
-    count, width = len(others), answer.num_columns
+    count = len(others)
     keys = np.zeros(count + len(answer), dtype=np.int64)
-    for place in range(width):
+    for place in columns:
         own = _number_values([others.column(place), answer.column(place)])
         _, keys = np.unique(keys * (len(keys) + 1) + own, return_inverse=True)
     own, wanted = keys[:count], keys[count:]
     return (own, wanted) if np.isin(wanted, own).all() else None
+
+
+def repeated_columns(answer: "pa.Table", others: "pa.Table") -> list[int]:
+    """The places of the answer's columns whose values all occur in that column of the others.
+
+    >>> repeated_columns(pa.table({"k": [1], "v": [5]}), pa.table({"k": [1, 2], "v": [3, 4]}))
+    [0]
+    """
+    places = range(answer.num_columns)
+    return [place for place in places if match_rows(answer, others, [place]) is not None]
 
 
 def _number_values(columns: "list[pa.ChunkedArray[Any]]") -> Places:

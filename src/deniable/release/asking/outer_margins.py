@@ -24,23 +24,25 @@ from deniable.query.margins.repeated_draws import (
     smooth_margins,
 )
 from deniable.query.outer.divide import DividedQuestion
+from deniable.query.outer.float_sizes import rounding_errors
 from deniable.query.outer.noise_dependence import Kind, NoiseDependence
+from deniable.query.outer.repeated_column import RepeatedColumn
 from deniable.query.outer.repeated_sql import (
     DRAW,
     DRAWN,
     ROW,
-    RepeatedColumn,
     RepeatedSql,
     repeat_sql,
 )
 from deniable.query.outer.row_formula import PUBLIC
 from deniable.release.answer.answer_table import Answer
-from deniable.release.asking.matched_rows import match_rows
+from deniable.release.asking.matched_rows import match_rows, repeated_columns
 from deniable.release.asking.outer_rows import shown_table
 from deniable.release.asking.released_part import Floats, Parts, ReleasedPart, to_floats
 from deniable.release.session.release import Release
 
 _MOST_DRAWN_ROWS = 40_000
+_EXACT = 2.0**53  # whole numbers below are exact as doubles
 
 
 def compute_outer(
@@ -165,7 +167,8 @@ def _draw_margins(
     if cells is None:
         return None
     first = zero.take(pa.array(cells[0]))
-    groups = match_rows(made, first)
+    repeats = repeated_columns(made, first)  # the others have no margin
+    groups = match_rows(made, first, repeats) if repeats else None
     if groups is None:
         return None
     values = _drawn_values(repeated, parts, zero, cells, draws, bends)
@@ -173,7 +176,29 @@ def _draw_margins(
         _margin(column, own, first, draws, confidence, repeated)
         for column, own in zip(columns, values, strict=True)
     ]
-    return [None if half is None else _largest(half, *groups) for half in found]
+    most = max(part.rows for part in parts.values())
+    errors = [
+        _rounding(column, first, most, whole=pa.types.is_integer(kind))
+        for column, kind in zip(columns, made.schema.types, strict=True)
+    ]
+    return [
+        None if half is None or place not in repeats else _largest(half + error, *groups)
+        for place, (half, error) in enumerate(zip(found, errors, strict=True))
+    ]
+
+
+def _rounding(
+    column: RepeatedColumn, zero: "pa.Table", rows: int, *, whole: bool
+) -> Floats | float:
+    """What the rounding of doubles may add to an error. Whole numbers are computed exactly, and
+    so are their draws below 2**53."""
+    if column.size is None or (whole and column.own_margin and not column.rounding):
+        return 0.0
+    size = to_floats(zero[column.size])
+    most = rounding_errors(column.operations + rows * column.adds_rows) * size
+    if whole and not column.rounding:
+        most = np.where(size < _EXACT, 0.0, most)
+    return np.where(np.isfinite(most), most, np.inf)
 
 
 def _drawn_values(
