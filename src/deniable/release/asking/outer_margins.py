@@ -37,22 +37,32 @@ from deniable.query.outer.repeated_sql import (
 from deniable.query.outer.row_formula import PUBLIC
 from deniable.release.answer.answer_table import Answer
 from deniable.release.asking.matched_rows import match_rows, repeated_columns
+from deniable.release.asking.measured_levels import LevelPart, MeasuredLevels
 from deniable.release.asking.outer_rows import shown_table
 from deniable.release.asking.released_part import Floats, Parts, ReleasedPart, to_floats
 from deniable.release.session.release import Release
 
+_NONE: Mapping[str, MeasuredLevels] = {}
 _MOST_DRAWN_ROWS = 40_000
 _EXACT = 2.0**53  # whole numbers below are exact as doubles
 
 
 def compute_outer(
-    divided: DividedQuestion, releases: Mapping[str, Release]
+    divided: DividedQuestion,
+    releases: Mapping[str, Release],
+    measured: Mapping[str, MeasuredLevels] = _NONE,
 ) -> tuple[Answer, tuple[str, ...]]:
     """The rows that SQL makes of releases, a column of margins after each noisy number, and
     notes. Raises RowsRefused if the SQL cannot be run, and InvalidQuery if it makes columns
     that cannot be shown.
     """
-    parts = {name: ReleasedPart(name, release) for name, release in releases.items()}
+    of_levels = {part for levels in measured.values() for part in levels.plans}
+    parts: dict[str, ReleasedPart] = {
+        name: ReleasedPart(name, release)
+        for name, release in releases.items()
+        if name not in of_levels
+    }
+    parts |= {name: LevelPart(name, levels, releases) for name, levels in measured.items()}
     repeated, tables = _repeat(divided, parts), None
     if repeated is not None and not repeated.needs_draws:
         tables = _first_draws(repeated, parts)
@@ -68,7 +78,12 @@ def compute_outer(
             raise first
         made = first
     made = shown_table(made)
-    return _add_margins(made, repeated, parts, None if isinstance(zero, RowsRefused) else zero)
+    zero = None if isinstance(zero, RowsRefused) else zero
+    answer, notes = _add_margins(made, repeated, parts, zero)
+    fitted = (
+        f"Counts and sums of all levels fit together, by least squares: {_list([*measured])}."
+    )
+    return answer, (*notes, fitted) if measured else notes
 
 
 def _repeat(divided: DividedQuestion, parts: Parts) -> RepeatedSql | None:
