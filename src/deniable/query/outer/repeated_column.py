@@ -52,9 +52,10 @@ def add_size(
     output: exp.Expr,
     column: RepeatedColumn,
     reader: DependenceReader,
-    written: exp.Expr,
+    written: tuple[int, bool],
 ) -> RepeatedColumn:
-    """A column of the answer with how large the numbers are that it is computed from."""
+    """A column of the answer with how large the numbers are that it is computed from. `written`
+    is how many operations the whole statement has, and whether it adds up rows."""
     shown = column.own_margin is not None or column.values
     if not shown or not may_cancel(output, reader):
         return column
@@ -64,6 +65,6 @@ def add_size(
     name = f"_size_{place}"
     tree.append("expressions", exp.alias_(size, name, quoted=True))
     alone = column.own_margin is not None  # it is one released number times public ones
-    operations = count_operations(output if alone else written)
-    adds_rows = not alone and written.find(exp.Sum, exp.Avg) is not None
+    operations = count_operations(output) if alone else written[0]
+    adds_rows = not alone and written[1]
     return replace(column, size=name, operations=operations, adds_rows=adds_rows)

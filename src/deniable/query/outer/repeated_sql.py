@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlglot.optimizer.qualify import qualify
 
 from deniable.query.outer.float_sizes import (
+    count_operations,
     hand_on_sizes,
 )
 from deniable.query.outer.noise_dependence import DependenceReader, Kind, NoiseDependence
@@ -112,7 +113,7 @@ class _Repeater:
                 raise NotRepeatable
             self.named[cte.alias] = self.query(cte.this)
         outputs, chosen = list(tree.expressions), list[bool]()
-        written = tree.copy()
+        written = count_operations(tree), tree.find(exp.Sum, exp.Avg) is not None
         block, reader, first = self.select(tree, chosen=chosen)
         formulas = FormulaReader(tree, reader, _row_sources(tree, block, first))
         columns, grouped = [], is_grouped(tree)

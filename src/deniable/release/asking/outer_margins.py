@@ -36,7 +36,7 @@ from deniable.query.outer.repeated_sql import (
 )
 from deniable.query.outer.row_formula import PUBLIC
 from deniable.release.answer.answer_table import Answer
-from deniable.release.asking.matched_rows import match_rows, repeated_columns
+from deniable.release.asking.matched_rows import find_rows
 from deniable.release.asking.measured_levels import LevelPart, MeasuredLevels
 from deniable.release.asking.outer_rows import shown_table
 from deniable.release.asking.released_part import Floats, Parts, ReleasedPart, to_floats
@@ -182,8 +182,7 @@ def _draw_margins(
     if cells is None:
         return None
     first = zero.take(pa.array(cells[0]))
-    repeats = repeated_columns(made, first)  # the others have no margin
-    groups = match_rows(made, first, repeats) if repeats else None
+    repeats, groups = find_rows(made, first)  # other columns have no margin
     if groups is None:
         return None
     values = _drawn_values(repeated, parts, zero, cells, draws, bends)

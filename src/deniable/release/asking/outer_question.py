@@ -72,9 +72,10 @@ def plan_outer(
 
     def ask(part: str) -> None:
         plan = session.plan(part + within, **options)
-        units = [key.expression for key in parse(part).keys]
-        if any(_is_unit(plan, key) for key in units):
-            raise refusal
+        if _may_name_unit(plan, part):
+            units = [key.expression for key in parse(part).keys]
+            if any(_is_unit(plan, key) for key in units):
+                raise refusal
         asked[part] = plan
 
     try:
@@ -101,6 +102,12 @@ def plan_outer(
         del plans[name]
         plans.update(levels.plans)
     return OuterPlan(divided, plans, {"question": text, "options": options}, measured)
+
+
+def _may_name_unit(plan: Plan, text: str) -> bool:
+    """Whether a question may group by the unit: parsing it takes as long as planning it."""
+    unit = plan.unit or ""
+    return bool(unit) and (not unit.isidentifier() or unit.lower() in text.lower())
 
 
 def _is_unit(plan: Plan, key: Any) -> bool:
