@@ -148,3 +148,47 @@ def test_rows_chosen_by_a_column_without_a_margin_are_chosen_by_noise(session):
     answer = session.sql(text.format(outer_coverage.INNER), epsilon=1)
     assert "all rows together" in str(answer)
     assert min(answer.to_arrow()["heads_margin"].to_pylist()) > 1.5 * plain
+
+
+JOINED = "SELECT g.k, g.n * v.f AS wide, v.f, g.n FROM ({}) AS g"
+
+
+@pytest.mark.parametrize("side", ["JOIN", "LEFT JOIN"])
+def test_numbers_joined_with_constants_have_their_margins(session, side):
+    text = f"{JOINED} {side} (VALUES (1, 3), (2, 5)) AS v(k, f) ON g.k = v.k"
+    answer = ask(session, text)
+    assert set(answer.answer.margins) == {"wide", "n"}
+    rows = [row for row in answer.to_arrow().to_pylist() if row["f"] is not None]
+    assert len(rows) == 4
+    for row in rows:
+        assert row["wide_margin"] == pytest.approx(row["f"] * row["n_margin"])
+
+
+def test_sums_over_labels_of_constants_have_margins(session):
+    text = (
+        "SELECT v.label, SUM(g.n) AS s FROM ({}) AS g JOIN (VALUES (1, 'a'), (2, 'a'), "
+        "(3, 'b')) AS v(k, label) ON g.k = v.k GROUP BY v.label ORDER BY v.label"
+    )
+    wide, narrow = ask(session, text).to_arrow()["s_margin"].to_pylist()
+    assert wide > narrow > 0
+
+
+def test_a_named_window_is_one_that_is_written_out(session):
+    named = (
+        "SELECT k, SUM(n) OVER (w ORDER BY k) AS s FROM ({}) WINDOW w AS (PARTITION BY size)"
+    )
+    plain = "SELECT k, SUM(n) OVER (PARTITION BY size ORDER BY k) AS s FROM ({})"
+    one, other = ask(session, named), ask(session, plain)
+    assert one["s"] == other["s"]
+    assert set(one.answer.margins) == {"s"}
+    halves = [np.array(answer.to_arrow()["s_margin"].to_pylist()) for answer in (one, other)]
+    assert np.all(halves[0] > 0.4 * halves[1])
+    assert np.all(halves[1] > 0.4 * halves[0])
+
+
+def test_ordered_set_aggregates_of_groups(session):
+    text = "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY n) AS m, SUM(n) AS s FROM ({})"
+    answer = ask(session, text)
+    assert set(answer.answer.margins) == {"s"}
+    values = session.sql(outer_coverage.INNER, epsilon=1).to_arrow()["n"].to_pylist()
+    assert answer.to_arrow()["m"][0].as_py() == np.median(values)

@@ -23,9 +23,11 @@ from deniable.query.outer.row_formula import FormulaReader
 from deniable.query.outer.scaled_margin import scale_margin
 from deniable.query.outer.select_parts import (
     is_grouped,
+    number_values,
     own_nodes,
     remove_choice,
     row_conditions,
+    write_out_windows,
 )
 
 DRAW, ROW = "_draw", "_row"
@@ -60,6 +62,7 @@ class _Block:
     read: Mapping[str, str] = field(
         default_factory=dict
     )  # the same, of the block that it reads
+    public: bool = False  # whether it is a list of constants, without draws
 
 
 def repeat_sql(tree: exp.Expr, tables: Tables) -> RepeatedSql:
@@ -84,7 +87,7 @@ def repeat_sql(tree: exp.Expr, tables: Tables) -> RepeatedSql:
         tree.set("with_", clause)
     try:
         tree = qualify(
-            tree.copy(),
+            write_out_windows(tree.copy()),
             schema=schema,
             dialect="duckdb",
             validate_qualify_columns=False,
@@ -252,6 +255,9 @@ class _Repeater:
                     item.set("alias", alias)
             elif isinstance(item, exp.Subquery) and not _extras(item, "this", "alias"):
                 block = self.query(item.this)
+            elif isinstance(item, exp.Values) and sources:
+                sources[item.alias_or_name] = _Block(number_values(item), False, public=True)
+                continue
             else:
                 block = None
             if block is None or item.args["alias"].args.get("columns"):
@@ -265,6 +271,8 @@ class _Repeater:
         for join in node.args.get("joins") or ():
             if (join.side or "") not in ("", "LEFT") or (join.kind or "") not in _JOINS:
                 raise NotRepeatable
+            if sources[join.this.alias_or_name].public:
+                continue  # its rows are the same in all draws
             same = exp.EQ(
                 this=_place(join.this.alias_or_name, DRAW), expression=_place(first, DRAW)
             )
