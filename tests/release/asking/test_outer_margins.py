@@ -110,6 +110,16 @@ def test_a_margin_covers_what_cancels_in_doubles(session, part):
 def test_a_margin_covers_what_cancels_after_a_sub_query(session):
     text = "SELECT v - 1e18 AS w FROM (SELECT k, n + 1e18 AS v FROM ({})) AS wide"
     assert min(ask(session, text).to_arrow()["w_margin"].to_pylist()) > 128
+    below = "SELECT {} AS w FROM (SELECT k, (n + 1e18) - 1e18 AS v FROM ({{}})) AS wide"
+    for part in ("v", "SUM(v)"):
+        assert (
+            min(
+                session.sql(below.format(part).format(outer_coverage.INNER), epsilon=1)
+                .to_arrow()["w_margin"]
+                .to_pylist()
+            )
+            > 128
+        )
     scalar = "SELECT k, (SELECT SUM(n) + 1e18 FROM ({})) - 1e18 AS w FROM ({})"
     answer = session.sql(scalar.format(*[outer_coverage.INNER] * 2), epsilon=1)
     assert "No margin is known for w." in str(answer)
