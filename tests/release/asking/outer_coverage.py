@@ -11,10 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 import deniable as dp
+from deniable.errors import InvalidQuery
+from deniable.release.asking.outer_margins import compute_outer
+from deniable.release.asking.outer_question import plan_outer
 
 LARGE = [400, 350, 300, 520, 610, 700]
 SMALL = [0, 2, 5, 9, 14, 18]  # the margin of a count is 6 at this epsilon
 EPSILON = 1
+_NOT_ONE = InvalidQuery("This is no private question by itself.")
 INNER = """SELECT k, size, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY k, size"""
 AVERAGES = "SELECT k, size, AVG(x) AS mean, COUNT(*) AS n FROM t GROUP BY k, size"
 
@@ -84,7 +88,10 @@ TRUE = """SELECT k, size, COUNT(x) AS n, COALESCE(SUM(x), 0) AS s FROM
 
 
 def count_misses(trials: int) -> dict[str, tuple[int, int, int]]:
-    """For each expression: values outside of their margin, values, and margins shown."""
+    """For each expression: values outside of their margin, values, and margins shown.
+
+    Each statement is planned once; every trial has new noise and computes all of them again.
+    """
     session, plain = make_session()
     listed = ", ".join(f'{text} AS "{name}"' for name, text in ROWS.items())
     questions = {"rows": f"SELECT k, size, {listed} FROM ({{}})", **WHOLE}
@@ -98,14 +105,18 @@ def count_misses(trials: int) -> dict[str, tuple[int, int, int]]:
     values: Counter[str] = Counter()
     shown: Counter[str] = Counter()
     inner = session.plan(INNER, epsilon=EPSILON)
+    divided = {
+        name: plan_outer(session, text.format(INNER), {"epsilon": EPSILON}, _NOT_ONE).divided
+        for name, text in questions.items()
+    }
     for _ in range(trials):
-        session.release(inner, fresh=True)
-        for question, text in questions.items():
-            answer = session.sql(text.format(INNER), epsilon=EPSILON)
-            for row in answer.to_arrow().to_pylist():
+        release = session.release(inner, fresh=True)
+        for question in questions:
+            answer, _ = compute_outer(divided[question], {"released_1": release})
+            for row in answer.table.to_pylist():
                 keys = ("k", "size") if question == "rows" else ("one",)
                 true = truths[question][tuple(row[k] for k in keys)]
-                for column in answer.answer.margins:
+                for column in answer.margins:
                     name = column if question == "rows" else question
                     half, value, real = row[f"{column}_margin"], row[column], true[column]
                     if value is None or real is None:

@@ -3,11 +3,12 @@
 import pyarrow as pa
 import pytest
 
-from deniable.release.asking.matched_rows import match_rows
+from deniable.release.asking.matched_rows import find_rows, match_rows
 
 
 def match(answer, others):
-    found = match_rows(pa.table(answer), pa.table(others))
+    rows = pa.table(answer)
+    found = match_rows(rows, pa.table(others), range(rows.num_columns))
     return None if found is None else [f.tolist() for f in found]
 
 
@@ -35,3 +36,20 @@ def test_missing_numbers_signs_of_zero_and_large_numbers():
     own, wanted = match({"n": again}, {"n": numbers})
     assert own == wanted
     assert len(set(own)) == 5
+
+
+def test_rows_in_the_same_order_are_found_at_their_own_places():
+    answer = pa.table({"k": ["a", "a"], "n": [1, None]})
+    others = pa.table({"k": ["a", "a"], "n": [1.0, None], "more": [0, 0]})
+    places, groups = find_rows(answer, others)
+    assert places == [0, 1]
+    assert [found.tolist() for found in groups] == [[0, 1], [0, 1]]
+
+
+def test_a_column_that_is_not_repeated_is_left_out():
+    answer = pa.table({"k": ["b", "a"], "v": [5, 6]})
+    places, groups = find_rows(answer, pa.table({"k": ["a", "b"], "v": [6, 7]}))
+    assert places == [0]
+    own, wanted = groups
+    assert own.tolist() == wanted.tolist()[::-1]
+    assert find_rows(pa.table({"v": [5]}), pa.table({"v": [6]})) == ([], None)

@@ -6,6 +6,7 @@ by aggregates inside of window functions. Everything above the private questions
 released rows, which costs nothing. Each question is asked once, however often it is used.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -40,6 +41,8 @@ class DividedQuestion:
     outer: str
     inner: Mapping[str, str]
     tree: exp.Expr = field(compare=False, repr=False)  # of the outer SQL
+    # Of answers that are the finest groups of several levels: the keys of each, by places.
+    levels: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     wanted: bool = True  # whether the statement has a part that only released rows can have
 
 
@@ -86,7 +89,8 @@ def divide(
     except InvalidQuery as deepest:
         raise (deepest if wanted or refusal is None else refusal) from None
     inner = {name: question for question, name in divider.inner.items()}
-    return DividedQuestion(write_outer(make_total(outer)), inner, outer, wanted or nested)
+    text = write_outer(make_total(outer))
+    return DividedQuestion(text, inner, outer, divider.levels_alone(), wanted or nested)
 
 
 class _Divider:
@@ -95,6 +99,8 @@ class _Divider:
         self.inner: dict[str, str] = {}  # the name of each question's answer
         self.made: dict[str, exp.CTE] = {}  # named sub-queries over answers, by name
         self.written: dict[str, exp.CTE] = {}  # the same, as they were written
+        self.uses: Counter[str] = Counter()  # how often each answer is read
+        self.sets: dict[str, list[tuple[tuple[int, ...], ...]]] = {}  # those read by levels
 
     def top(self, tree: exp.Expr, refusal: InvalidQuery | None) -> exp.Expr:
         """The whole statement over answers, with the named sub-queries that it uses.
@@ -146,6 +152,9 @@ class _Divider:
             made = [self.query(level, scope) for level in split.levels]
         else:
             finest = self.query(split.finest, scope)
+            read = [table.name for table in finest.find_all(exp.Table)]
+            if len(read) == 1 and read[0] in self.inner.values():
+                self.sets.setdefault(read[0], []).append(split.sets)
             made = [level.from_(_aliased(finest.copy(), "finest")) for level in split.levels]
         whole: exp.Expr = made[0]
         for level in made[1:]:
@@ -154,6 +163,16 @@ class _Divider:
         for name in ("order", "limit", "offset"):
             select.set(name, getattr(split, name))
         return select
+
+    def levels_alone(self) -> dict[str, tuple[tuple[int, ...], ...]]:
+        """The levels of the finest groups that nothing but levels reads: the levels say less
+        about a single one of these groups than an answer of its own would."""
+        alone = {name for name, sets in self.sets.items() if self.uses[name] == len(sets)}
+        return {
+            name: tuple(sorted(set().union(*sets)))
+            for name, sets in self.sets.items()
+            if name in alone
+        }
 
     def answer(self, select: exp.Select, scope: _Scope) -> exp.Expr:
         """The answer to a SELECT that is a private question by itself."""
@@ -167,6 +186,7 @@ class _Divider:
         if text not in self.inner:
             self.ask(text)
             self.inner[text] = f"{self.prefix}{len(self.inner) + 1}"
+        self.uses[self.inner[text]] += 1
         return exp.select("*").from_(exp.to_table(self.inner[text]))
 
     def rewrite(self, node: exp.Expr, scope: _Scope, refusal: InvalidQuery | None) -> exp.Expr:

@@ -48,6 +48,7 @@ class LevelSplit:
     order: exp.Expr | None
     limit: exp.Expr | None
     offset: exp.Expr | None
+    sets: tuple[tuple[int, ...], ...] = ()  # the keys of each level, by their places
 
 
 def has_levels(select: exp.Select) -> bool:
@@ -88,7 +89,8 @@ def split_levels(select: exp.Select) -> LevelSplit:
         return LevelSplit(None, levels, *after)
     finest, parts, names = _finest(select, keys, aggregates)
     levels = tuple(_level(select, own, keys, names, parts) for own in sorted_sets)
-    return LevelSplit(finest, levels, *after)
+    places = {tuple(sorted(keys.index(key) for key in own)) for own in sets}
+    return LevelSplit(finest, levels, *after, sets=tuple(sorted(places)))
 
 
 def _sets(select: exp.Select) -> list[tuple[exp.Expr, ...]]:

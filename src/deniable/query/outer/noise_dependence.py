@@ -31,6 +31,7 @@ class NoiseDependence:
     sources: frozenset[tuple[str, str]] = frozenset()
     own_margin: str | None = None  # the column that holds its margin, if it is shown unchanged
     rounding: float = 0.0  # how far rounding may have moved it
+    size_column: str | None = None  # the column with the size of what it was computed from
 
     def at_least(self, kind: Kind) -> "NoiseDependence":
         """The same, but of this kind if it depends on noise at all."""
@@ -55,12 +56,15 @@ class DependenceReader:
     ) -> None:
         self.columns, self.subquery = columns, subquery
         self.shaky = shaky  # whether noise decides which rows there are
+        self.unread: list[exp.Expr] = []  # what stands for expressions that cannot be read
 
     def read(self, node: exp.Expr) -> NoiseDependence:
         """The dependence of an expression."""
         if isinstance(node, exp.Column):
             found = self.columns.get((node.table, node.name))
             return NoiseDependence(Kind.JUMPS) if found is None else found
+        if any(node is other for other in self.unread):
+            return NoiseDependence(Kind.JUMPS)
         if isinstance(node, exp.Subquery | exp.Select):
             return self.subquery(node)
         if isinstance(node, exp.Window):

@@ -17,7 +17,7 @@ _CLAUSES = """
     Alias CTE Cube Distinct Except Filter From Group Grouping GroupingSets Having Identifier
     IgnoreNulls Intersect Join Limit Offset Order Ordered Pivot PivotAlias Qualify
     RespectNulls Rollup Select Star Subquery Table TableAlias Tuple Union Values Where Window
-    WindowSpec With
+    WindowSpec With WithinGroup
 """
 _VALUES = """
     Add And Between Boolean Case Cast Column DPipe DataType DataTypeParam Div EQ Exists GT GTE

@@ -12,17 +12,22 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 from sqlglot.optimizer.qualify import qualify
 
+from deniable.query.outer.float_sizes import (
+    count_operations,
+    hand_on_sizes,
+)
 from deniable.query.outer.noise_dependence import DependenceReader, Kind, NoiseDependence
 from deniable.query.outer.outer_sql import make_total, write_outer
-from deniable.query.outer.ratio_parts import RatioReader
-from deniable.query.outer.rounded_numbers import remove_rounding
-from deniable.query.outer.row_formula import FormulaReader, RowFormula
+from deniable.query.outer.repeated_column import RepeatedColumn, add_size, drawn_column
+from deniable.query.outer.row_formula import FormulaReader
 from deniable.query.outer.scaled_margin import scale_margin
 from deniable.query.outer.select_parts import (
     is_grouped,
+    number_values,
     own_nodes,
     remove_choice,
     row_conditions,
+    write_out_windows,
 )
 
 DRAW, ROW = "_draw", "_row"
@@ -31,17 +36,6 @@ Tables = Mapping[str, Mapping[str, NoiseDependence]]
 
 class NotRepeatable(Exception):
     """This SQL cannot be rewritten, so it has no margins."""
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatedColumn:
-    """A column of the answer: how it depends on noise, and where its draws are."""
-
-    dependence: NoiseDependence
-    values: tuple[str, ...] = ()  # one column; or two, if it is a ratio
-    rounding: float = 0.0  # how far rounding may move it
-    own_margin: str | None = None  # the column with the margin of a number, or a multiple of it
-    formulas: tuple[RowFormula, ...] = ()  # of its values, if draws need no SQL
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +62,7 @@ class _Block:
     read: Mapping[str, str] = field(
         default_factory=dict
     )  # the same, of the block that it reads
+    public: bool = False  # whether it is a list of constants, without draws
 
 
 def repeat_sql(tree: exp.Expr, tables: Tables) -> RepeatedSql:
@@ -92,7 +87,7 @@ def repeat_sql(tree: exp.Expr, tables: Tables) -> RepeatedSql:
         tree.set("with_", clause)
     try:
         tree = qualify(
-            tree.copy(),
+            write_out_windows(tree.copy()),
             schema=schema,
             dialect="duckdb",
             validate_qualify_columns=False,
@@ -121,6 +116,7 @@ class _Repeater:
                 raise NotRepeatable
             self.named[cte.alias] = self.query(cte.this)
         outputs, chosen = list(tree.expressions), list[bool]()
+        written = count_operations(tree), tree.find(exp.Sum, exp.Avg) is not None
         block, reader, first = self.select(tree, chosen=chosen)
         formulas = FormulaReader(tree, reader, _row_sources(tree, block, first))
         columns, grouped = [], is_grouped(tree)
@@ -128,11 +124,12 @@ class _Repeater:
             found, own = block.columns[output.alias_or_name], output.unalias()
             margin = None if grouped else scale_margin(own, reader, chosen=any(chosen))
             if margin is None:
-                columns.append(_drawn_column(tree, place, own, found, formulas))
+                column = drawn_column(tree, place, own, found, formulas)
             else:
                 name = f"_margin_{place}"
                 tree.append("expressions", _named(margin[0], name))
-                columns.append(RepeatedColumn(found, (), margin[1], name))
+                column = RepeatedColumn(found, (), margin[1], name)
+            columns.append(add_size(tree, place, own, column, reader, written))
         tree.append("expressions", _named(_place(first, DRAW), DRAW))
         sql = write_outer(make_total(tree))
         return RepeatedSql(sql, tuple(columns), any(chosen), block.source)
@@ -175,23 +172,24 @@ class _Repeater:
         )
         reader.shaky = any(block.shaky for block in sources.values())
         if chosen is not None:
+            self._leave_out(node, reader)
             chosen += remove_choice(node, reader)
         conditions = row_conditions(node)
         group = node.args.get("group")
-        grouped = is_grouped(node)
-        keys = self._keys(node, group)
+        grouped, keys = is_grouped(node), self._keys(node, group)
         self._keep_draws_apart(node, sources, first)
         noisy = [reader.read(part).kind for part in (*conditions, *keys)]
         reader.shaky = reader.shaky or any(noisy)
         found = self._outputs(node, reader, unchanged=not grouped and side is None)
+        if chosen is None:
+            found = hand_on_sizes(node, found, reader, possible=outer is None and side is None)
         if outer is not None:
             same = exp.EQ(this=_place(first, DRAW), expression=_place(outer[0], DRAW))
             node.where(same, copy=False)
             return _Block(found, reader.shaky), reader, first
         only = next(iter(sources.values())) if len(sources) == 1 else None
-        kept = None if grouped or side is not None or only is None else only
-        if kept is not None and kept.source is None:
-            kept = None
+        kept = None if grouped or side is not None else only
+        kept = None if kept is None or kept.source is None else kept
         row = _place(first, ROW) if kept else _row_number(sources, keys, grouped, side)
         node.append("expressions", _named(row, ROW))
         if grouped:
@@ -199,6 +197,21 @@ class _Repeater:
         block = _Block(self._with_margins(node, found), reader.shaky)
         block = block if kept is None else _with_same_rows(block, node, kept)
         return block, reader, first
+
+    def _leave_out(self, node: exp.Select, reader: DependenceReader) -> None:
+        """Puts NULL in the place of outputs that cannot be rewritten: only they have no margin.
+
+        Rows that are chosen by such an output count as chosen by noise.
+        """
+        grouped = is_grouped(node)
+        for output in node.expressions:
+            try:
+                reader.read(output.unalias())
+            except NotRepeatable:
+                reader.unread.append(exp.Null())
+                output.unalias().replace(reader.unread[-1])
+        if grouped != is_grouped(node):
+            raise NotRepeatable
 
     def _outputs(
         self, node: exp.Select, reader: DependenceReader, *, unchanged: bool
@@ -210,7 +223,7 @@ class _Repeater:
                 raise NotRepeatable  # two outputs of one name cannot be told apart
             own = reader.read(output.unalias())
             plain = unchanged and isinstance(output.unalias(), exp.Column)
-            own = replace(own, own_margin=own.own_margin if plain else None)
+            own = replace(own, own_margin=own.own_margin if plain else None, size_column=None)
             found[output.alias_or_name] = own.at_least(Kind.JUMPS) if reader.shaky else own
         return found
 
@@ -242,6 +255,9 @@ class _Repeater:
                     item.set("alias", alias)
             elif isinstance(item, exp.Subquery) and not _extras(item, "this", "alias"):
                 block = self.query(item.this)
+            elif isinstance(item, exp.Values) and sources:
+                sources[item.alias_or_name] = _Block(number_values(item), False, public=True)
+                continue
             else:
                 block = None
             if block is None or item.args["alias"].args.get("columns"):
@@ -255,6 +271,8 @@ class _Repeater:
         for join in node.args.get("joins") or ():
             if (join.side or "") not in ("", "LEFT") or (join.kind or "") not in _JOINS:
                 raise NotRepeatable
+            if sources[join.this.alias_or_name].public:
+                continue  # its rows are the same in all draws
             same = exp.EQ(
                 this=_place(join.this.alias_or_name, DRAW), expression=_place(first, DRAW)
             )
@@ -342,27 +360,6 @@ def _row_number(
     parts = keys if grouped else [_place(alias, ROW) for alias in sources]
     parts = [*parts, exp.Literal.number(side or 0)]
     return exp.Anonymous(this="HASH", expressions=[part.copy() for part in parts])
-
-
-def _drawn_column(
-    tree: exp.Select,
-    place: int,
-    output: exp.Expr,
-    found: NoiseDependence,
-    formulas: FormulaReader,
-) -> RepeatedColumn:
-    """Adds what is needed of a column's draws."""
-    if found.kind in (Kind.PUBLIC, Kind.JUMPS):
-        return RepeatedColumn(found)
-    reader = formulas.reader
-    value, rounding = remove_rounding(output)
-    rounding += reader.read(value).rounding
-    ratio = RatioReader(reader).read(value) if found.kind == Kind.SMOOTH else None
-    parts = [value] if ratio is None else list(ratio)
-    names = tuple(f"_value_{place}_{i}" for i in range(len(parts)))
-    for part, name in zip(parts, names, strict=True):
-        tree.append("expressions", _named(part.copy(), name))
-    return RepeatedColumn(found, names, rounding, None, formulas.read_all(parts))
 
 
 def _row_sources(

@@ -40,10 +40,8 @@ class Contribution:
         """
         if self.square is not None:
             return self._of_vectors(groups, rows, neighbors, most_rows)
-        if most_rows is not None and self.low >= 0:
-            whole = min(groups * rows, most_rows) * self.total
-            times = 1 if neighbors == "add-remove" else 2
-            return times * whole, times * whole * min(rows, most_rows) * self.total
+        if most_rows is not None and (self.low >= 0 or self.size == 1):
+            return self._within(groups, min(rows, most_rows), most_rows, neighbors)
         rows = 1 if self.once else rows
         most = rows * self.total
         if neighbors == "add-remove":
@@ -56,6 +54,22 @@ class Contribution:
                 return span, span**2
             return 2 * groups * most, groups * max(span**2, 2 * most**2)
         return 2 * groups * most, 2 * groups * most**2
+
+    def _within(
+        self, groups: int, rows: int, most_rows: int, neighbors: Neighbors
+    ) -> tuple[int, int]:
+        """What a unit moves that has at most `most_rows` rows in all groups together.
+
+        It adds to each group a vector of at most n times `total`, for its n <= `rows` rows
+        there; the n add up to at most `whole`, and their squares to `rows` times that. If it is
+        replaced, n' other rows come, and |n v - n' w|**2 is at most rows * (n + n') / 2 times
+        the larger of 2 total**2 and the square of the width of the range.
+        """
+        whole = min(groups * rows, most_rows)
+        if neighbors == "add-remove":
+            return whole * self.total, whole * rows * self.total**2
+        span = max(1, max(self.high, 0) - min(self.low, 0)) if self.size == 1 else 0
+        return 2 * whole * self.total, whole * rows * max(span**2, 2 * self.total**2)
 
     def _of_vectors(
         self, groups: int, rows: int, neighbors: Neighbors, most_rows: int | None

@@ -35,6 +35,8 @@ class Request:
     other: bool
     nulls: bool
     delta_by_default: bool
+    # The keys, by their places, of a level whose groups are sums of the finest ones; None: all.
+    level: tuple[int, ...] | None = None
     brackets: bool = True  # whether the ends of quantiles' intervals are drawn
     written: bool = True  # False: noise and cost only, without the engine's SQL
 
@@ -84,6 +86,15 @@ class UnpricedChoice:
         return aggregate.levels[0]
 
 
+@dataclass(frozen=True, slots=True)
+class UnitLimits:
+    """How many groups one unit is in, how many rows it has in each, and in all of them."""
+
+    groups: int
+    rows: int
+    whole: int | None = None  # None: what follows from the other two
+
+
 @dataclass(slots=True)
 class Draft:
     """Each step sets its own fields, and reads those that earlier steps have set.
@@ -103,6 +114,7 @@ class Draft:
     private: bool = False  # whether some key is private, so that groups must be selected
     groups: int = 1  # how many groups one unit can be in
     rows_per_group: float | None = None  # expected by the policy
+    limits: UnitLimits | None = None  # what one unit has in the groups that are answered
     # set by collect_aggregates
     aggregates: list[Aggregate] = field(default_factory=list)  # those that are paid for
     free: list[Aggregate] = field(default_factory=list)  # counts that selecting groups yields

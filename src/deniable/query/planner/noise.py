@@ -90,13 +90,15 @@ def _split_among_blocks(
 
 def _sensitivities(draft: Draft) -> list[tuple[int, int]]:
     """L1, and the square of L2, for each statistic."""
-    table = draft.table
+    limits, level = draft.limits, draft.request.level
+    assert limits is not None
     sensitivities = [
-        statistic.sensitivities(
-            groups=draft.groups,
-            rows=table.max_rows_per_unit_per_group,
-            neighbors=table.neighbors,
-            keyed=bool(draft.keys),
+        statistic.contribution.sensitivities(
+            groups=limits.groups,
+            rows=limits.rows,
+            neighbors=draft.table.neighbors,
+            keyed=bool(draft.keys if level is None else level),
+            most_rows=limits.whole,
         )
         for statistic in draft.statistics
     ]

@@ -22,6 +22,7 @@ from deniable.query.plan.statement_text import StatementText, levels_of
 from deniable.query.planner.aggregate_nodes import build_nodes
 from deniable.query.planner.choices import MODES, QUANTILES, choose_values, price_choices
 from deniable.query.planner.draft import Draft, Request
+from deniable.query.planner.levels import groupings_of, level_columns, level_limits
 from deniable.query.planner.noise import split_budget
 from deniable.query.planner.notes import note_names, write_notes
 from deniable.query.planner.outputs import name_outputs, predict_margins
@@ -29,7 +30,6 @@ from deniable.query.relations.resolve import resolve_question
 from deniable.query.statements.aggregate_statement import AggregateStatement
 from deniable.query.statements.cell_statement import CellStatement
 from deniable.query.statements.group_keys import MOST_LISTED, key_of
-from deniable.query.statements.input_rows import Grouping
 from deniable.query.statements.statistics import COUNT_ROWS, OF_VALUES, statistics_for
 
 DELTA_SHARE = Fraction(1, 100)  # of the budget's delta, for a question that names none
@@ -56,22 +56,24 @@ def plan(
     nulls: bool = False,
     brackets: bool = True,
     written: bool = True,
+    level: tuple[int, ...] | None = None,
 ) -> Plan:
     """The plan for a question, before anything is spent.
 
     `delta` defaults to a hundredth of the budget's. `weights` ask for some outputs to be more
     accurate than others: twice the weight, half the margin. `brackets` are for quantiles.
-    `nulls` makes NULL one more declared value of each key.
+    `nulls` makes NULL one more declared value of each key. `level` names keys by their places:
+    the groups are those of these keys, and hold the rows that the finest groups hold.
     """
     share = policy.delta * DELTA_SHARE if delta is None else rational(delta, "delta")
     if not 0 <= share < 1:
         raise InvalidParameter(f"`delta` must be at least 0 and below 1. Found {delta}.")
-    price, level = positive(epsilon, "epsilon"), _level(confidence)
-    _check_sizes(price, share, level)
+    price, sure = positive(epsilon, "epsilon"), _level(confidence)
+    _check_sizes(price, share, sure)
     request = Request(
         epsilon=price,
         delta=share,
-        confidence=level,
+        confidence=sure,
         weights=dict(weights or {}),
         nonnegative=nonnegative,
         # Without groups all rows are in the only one, so there is no `other` group.
@@ -80,23 +82,25 @@ def plan(
         brackets=brackets,
         delta_by_default=delta is None,
         written=written,
+        level=level,
     )
-    try:
-        made = _run_steps(request, question, policy)
-    except RecursionError:
-        made = None
+    made = _run_steps(request, question, policy)
     if made is None or any(levels_of(one.sql) > _MOST_LEVELS for one in made.statements):
         raise InvalidQuery("The question nests too deeply: split its expressions.")
     return made
 
 
-def _run_steps(request: Request, question: Question, policy: Policy) -> Plan:
-    resolved, scope = resolve_question(question, policy)
-    names = note_names(question, resolved, policy)
-    draft = Draft(request, resolved, scope, scope.table, names)
-    for step in STEPS:
-        step(draft)
-    return freeze(draft)
+def _run_steps(request: Request, question: Question, policy: Policy) -> Plan | None:
+    """The plan; None if the question nests too deeply."""
+    try:
+        resolved, scope = resolve_question(question, policy)
+        names = note_names(question, resolved, policy)
+        draft = Draft(request, resolved, scope, scope.table, names)
+        for step in STEPS:
+            step(draft)
+        return freeze(draft)
+    except RecursionError:
+        return None
 
 
 def _level(confidence: Number) -> Fraction:
@@ -144,6 +148,7 @@ def find_keys(draft: Draft) -> None:
         draft.groups = table.max_groups_per_unit
         if not draft.private:
             draft.groups = min(draft.groups, declared + draft.request.other)
+    draft.limits = level_limits(draft)
 
 
 def _add_nulls(draft: Draft, keys: tuple[GroupKey, ...]) -> tuple[GroupKey, ...]:
@@ -231,7 +236,7 @@ def write_statements(draft: Draft) -> None:
     if not draft.request.written:
         return
     table, where, other = draft.table, draft.question.where, draft.request.other
-    groupings = tuple(map(Grouping, draft.keys, draft.key_expressions))
+    groupings = groupings_of(draft)
     limits = draft.groups, table.max_rows_per_unit_per_group
     draft.cells = CellStatement(draft.scope, where, groupings, *limits, other)
     blocks = list(draft.blocks)
@@ -249,6 +254,7 @@ def write_statements(draft: Draft) -> None:
             max_rows_per_unit_per_group=table.max_rows_per_unit_per_group,
             count_units=draft.private,
             other=other,
+            level=draft.request.level,
         )
         draft.engine_sql = StatementText(statement.sql())
 
@@ -270,19 +276,22 @@ STEPS: tuple[Callable[[Draft], None], ...] = (
 
 def freeze(draft: Draft) -> Plan:
     """The plan that the steps have drafted."""
-    request, origin, table = draft.request, draft.scope.origin, draft.table
+    request, origin, limits = draft.request, draft.scope.origin, draft.limits
+    assert limits is not None
+    keys, outputs = level_columns(draft)
     return Plan(
         table=origin.tables[0],
         beside=origin.tables[1:],
         public=origin.public,
         unit=origin.unit,
-        neighbors=table.neighbors,
-        max_groups_per_unit=draft.groups,
-        max_rows_per_unit_per_group=table.max_rows_per_unit_per_group,
-        keys=draft.keys,
+        neighbors=draft.table.neighbors,
+        max_groups_per_unit=limits.groups,
+        max_rows_per_unit_per_group=limits.rows,
+        max_rows_per_unit=limits.whole,
+        keys=keys,
         blocks=draft.blocks,
         thresholding=draft.thresholding,
-        outputs=draft.outputs,
+        outputs=outputs,
         having=draft.having,
         order=draft.order,
         limit=draft.question.limit,

@@ -30,6 +30,7 @@ _REST = (
     "nulls",
     "brackets",
     "written",
+    "level",
 )
 
 
@@ -101,7 +102,7 @@ def _check_options(question: object, options: Mapping[str, Any]) -> None:
         if name not in _REST:
             raise InvalidParameter(
                 f"Unknown option `{name}`. "
-                + suggest(name, (*_PRICES, *_REST[:-1]), "Options are")
+                + suggest(name, (*_PRICES, *_REST[:-2]), "Options are")
             )
     weights = options.get("weights")
     if weights is not None and not isinstance(weights, Mapping):

@@ -47,11 +47,12 @@ class AggregateStatement:
     max_rows_per_unit_per_group: int
     count_units: bool  # whether the number of units in each group is needed
     other: bool
+    level: tuple[int, ...] | None = None  # the places of the keys to add up for; None: all
 
     def sql(self) -> exp.Select:
         """The whole statement."""
         # If each row is a unit, it does not matter whether its group is left out later.
-        late = self.scope.table.unit is None
+        late = self.scope.table.unit is None and self.level is None
         inputs = InputRows(
             self.scope, self.where, self.groupings, self.statistics, self.other, late
         )
@@ -67,11 +68,38 @@ class AggregateStatement:
                 for place, statistic in self._listed()
                 for name in statistic.feature_names(place)
             ]
+        if self.level is not None:
+            return self._add_up(source, features)
         answer = source.select(*keys, *units, *features, copy=False)
         if not keys:
             return answer
         answer = answer.group_by(*copies(keys), copy=False)
         return answer.having(*inputs.late_conditions(), copy=False)
+
+    def _add_up(self, source: exp.Select, features: list[Sql]) -> exp.Select:
+        """The features of a level's groups. No name may stand for two columns at once, so its
+        keys are named apart before they get their numbers in the plan."""
+        level = self.level or ()
+        named_apart = [f"k{place}" for place in level]
+        if level == tuple(range(len(level))):
+            keys: list[Sql] = [exp.column(name) for name in named_apart]
+            answer = source.select(*copies(keys), *features, copy=False)
+            return answer.group_by(*keys, copy=False) if keys else answer
+        rows = source.select(
+            *(named(exp.column(name), f"p{i}") for i, name in enumerate(named_apart)),
+            *(exp.column(name) for name in self._summed()),
+            copy=False,
+        )
+        parts: list[Sql] = [exp.column(f"p{i}") for i in range(len(level))]
+        keys = [named(part.copy(), f"k{i}") for i, part in enumerate(parts)]
+        answer = subquery(rows, "parts").select(*keys, *features, copy=False)
+        return answer.group_by(*parts, copy=False)
+
+    def _summed(self) -> list[str]:
+        """The columns that the features are sums over."""
+        if self.scope.table.unit is None:
+            return [f"x{i}" for i, one in self._listed() if one.argument is not None]
+        return [n for place, one in self._listed() for n in one.feature_names(place)]
 
     def _bound_contributions(self, rows: exp.Select, keys: list[Sql]) -> exp.Select:
         """Each unit's features in its groups, within both contribution bounds."""

@@ -54,6 +54,7 @@ class Grouping:
     expression: Expression
     in_plan: bool = True  # whether it is one of the plan's keys, which engines can read
     total: bool = False  # whether every row has a declared value, so that none is looked up
+    plan_place: int | None = None  # of its key in the plan, if the plan has fewer keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,8 @@ class InputRows:
             return exp.paren(exp.or_(absent, self._in(value, place, known), copy=False))
         if grouping.in_plan and is_beside(key):
             keys = exp.Select(expressions=[column("key")])
-            keys = keys.from_(relation(key_relation(place)), copy=False)
+            own = place if grouping.plan_place is None else grouping.plan_place
+            keys = keys.from_(relation(key_relation(own)), copy=False)
             return exp.In(this=value, query=exp.Subquery(this=keys))
         if key.kind == "number":
             steps = key_list_of(key.known).steps(key.step or Fraction(1))

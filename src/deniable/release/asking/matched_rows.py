@@ -1,5 +1,6 @@
 """Which rows of two tables look alike: numbers are compared in nine digits."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,25 +13,62 @@ Places = NDArray[np.int64]
 _DIGITS = 9  # in which draw 0 repeats the answer
 
 
-def match_rows(answer: "pa.Table", others: "pa.Table") -> tuple[Places, Places] | None:
-    """Numbers of the rows of `others` and of the answer: rows that look alike in the answer's
-    columns have equal ones. None if a row of the answer is not among the others.
+def match_rows(
+    answer: "pa.Table", others: "pa.Table", columns: Sequence[int]
+) -> tuple[Places, Places] | None:
+    """Numbers of the rows of `others` and of the answer: rows that look alike in these columns
+    have equal ones. None if a row of the answer is not among the others.
 
     >>> few, many = (pa.table({"k": k, "n": n}) for k, n in (("b", [2]), ("ab", [1.0, 2.0])))
     >>> few, many = (
     ...     t.set_column(0, "k", pa.array(k)) for t, k in ((few, ["b"]), (many, ["a", "b"]))
     ... )
-    >>> own, wanted = match_rows(few, many)
+    >>> own, wanted = match_rows(few, many, [0, 1])
     >>> (own == wanted).tolist()
     [False, True]
     """
-    count, width = len(others), answer.num_columns
+    count = len(others)
     keys = np.zeros(count + len(answer), dtype=np.int64)
-    for place in range(width):
+    for place in columns:
         own = _number_values([others.column(place), answer.column(place)])
         _, keys = np.unique(keys * (len(keys) + 1) + own, return_inverse=True)
     own, wanted = keys[:count], keys[count:]
     return (own, wanted) if np.isin(wanted, own).all() else None
+
+
+def find_rows(
+    answer: "pa.Table", others: "pa.Table"
+) -> tuple[list[int], tuple[Places, Places] | None]:
+    """The same by all columns; or by those alone whose values all occur among the others.
+
+    >>> places, _ = find_rows(
+    ...     pa.table({"k": [1], "v": [5]}), pa.table({"k": [1, 2], "v": [3, 4]})
+    ... )
+    >>> places
+    [0]
+    """
+    places = list(range(answer.num_columns))
+    if _are_the_same(answer, others, places):
+        own = np.arange(len(answer))
+        return places, (own, own)
+    found = match_rows(answer, others, places)
+    if found is None:
+        places = [one for one in places if match_rows(answer, others, [one]) is not None]
+        found = match_rows(answer, others, places) if places else None
+    return places, found
+
+
+def _are_the_same(answer: "pa.Table", others: "pa.Table", places: Sequence[int]) -> bool:
+    """Whether the rows are the same, in the same order."""
+    return len(answer) == len(others) and all(
+        _are_equal(answer.column(place), others.column(place)) for place in places
+    )
+
+
+def _are_equal(one: "pa.ChunkedArray[Any]", other: "pa.ChunkedArray[Any]") -> bool:
+    if _is_number(one.type) and _is_number(other.type):
+        return bool(np.array_equal(to_floats(one), to_floats(other), equal_nan=True))
+    return one.type == other.type and bool(one.equals(other))
 
 
 def _number_values(columns: "list[pa.ChunkedArray[Any]]") -> Places:

@@ -24,33 +24,45 @@ from deniable.query.margins.repeated_draws import (
     smooth_margins,
 )
 from deniable.query.outer.divide import DividedQuestion
+from deniable.query.outer.float_sizes import rounding_errors
 from deniable.query.outer.noise_dependence import Kind, NoiseDependence
+from deniable.query.outer.repeated_column import RepeatedColumn
 from deniable.query.outer.repeated_sql import (
     DRAW,
     DRAWN,
     ROW,
-    RepeatedColumn,
     RepeatedSql,
     repeat_sql,
 )
 from deniable.query.outer.row_formula import PUBLIC
 from deniable.release.answer.answer_table import Answer
-from deniable.release.asking.matched_rows import match_rows
+from deniable.release.asking.matched_rows import find_rows
+from deniable.release.asking.measured_levels import LevelPart, MeasuredLevels
 from deniable.release.asking.outer_rows import shown_table
 from deniable.release.asking.released_part import Floats, Parts, ReleasedPart, to_floats
 from deniable.release.session.release import Release
 
+_NONE: Mapping[str, MeasuredLevels] = {}
 _MOST_DRAWN_ROWS = 40_000
+_EXACT = 2.0**53  # whole numbers below are exact as doubles
 
 
 def compute_outer(
-    divided: DividedQuestion, releases: Mapping[str, Release]
+    divided: DividedQuestion,
+    releases: Mapping[str, Release],
+    measured: Mapping[str, MeasuredLevels] = _NONE,
 ) -> tuple[Answer, tuple[str, ...]]:
     """The rows that SQL makes of releases, a column of margins after each noisy number, and
     notes. Raises RowsRefused if the SQL cannot be run, and InvalidQuery if it makes columns
     that cannot be shown.
     """
-    parts = {name: ReleasedPart(name, release) for name, release in releases.items()}
+    of_levels = {part for levels in measured.values() for part in levels.plans}
+    parts: dict[str, ReleasedPart] = {
+        name: ReleasedPart(name, release)
+        for name, release in releases.items()
+        if name not in of_levels
+    }
+    parts |= {name: LevelPart(name, levels, releases) for name, levels in measured.items()}
     repeated, tables = _repeat(divided, parts), None
     if repeated is not None and not repeated.needs_draws:
         tables = _first_draws(repeated, parts)
@@ -66,7 +78,12 @@ def compute_outer(
             raise first
         made = first
     made = shown_table(made)
-    return _add_margins(made, repeated, parts, None if isinstance(zero, RowsRefused) else zero)
+    zero = None if isinstance(zero, RowsRefused) else zero
+    answer, notes = _add_margins(made, repeated, parts, zero)
+    fitted = (
+        f"Counts and sums of all levels fit together, by least squares: {_list([*measured])}."
+    )
+    return answer, (*notes, fitted) if measured else notes
 
 
 def _repeat(divided: DividedQuestion, parts: Parts) -> RepeatedSql | None:
@@ -165,7 +182,7 @@ def _draw_margins(
     if cells is None:
         return None
     first = zero.take(pa.array(cells[0]))
-    groups = match_rows(made, first)
+    repeats, groups = find_rows(made, first)  # other columns have no margin
     if groups is None:
         return None
     values = _drawn_values(repeated, parts, zero, cells, draws, bends)
@@ -173,7 +190,29 @@ def _draw_margins(
         _margin(column, own, first, draws, confidence, repeated)
         for column, own in zip(columns, values, strict=True)
     ]
-    return [None if half is None else _largest(half, *groups) for half in found]
+    most = max(part.rows for part in parts.values())
+    errors = [
+        _rounding(column, first, most, whole=pa.types.is_integer(kind))
+        for column, kind in zip(columns, made.schema.types, strict=True)
+    ]
+    return [
+        None if half is None or place not in repeats else _largest(half + error, *groups)
+        for place, (half, error) in enumerate(zip(found, errors, strict=True))
+    ]
+
+
+def _rounding(
+    column: RepeatedColumn, zero: "pa.Table", rows: int, *, whole: bool
+) -> Floats | float:
+    """What the rounding of doubles may add to an error. Whole numbers are computed exactly, and
+    so are their draws below 2**53."""
+    if column.size is None or (whole and column.own_margin and not column.rounding):
+        return 0.0
+    size = to_floats(zero[column.size])
+    most = rounding_errors(column.operations + rows * column.adds_rows) * size
+    if whole and not column.rounding:
+        most = np.where(size < _EXACT, 0.0, most)
+    return np.where(np.isfinite(most), most, np.inf)
 
 
 def _drawn_values(

@@ -5,8 +5,8 @@ them is parsed, checked against lists, written again and tried on made-up rows b
 charge. Then it runs in a locked process that holds the released rows and nothing else.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +23,7 @@ from deniable.query.plan.plan import Plan
 from deniable.query.planner.explain import Branch, explain
 from deniable.query.planner.planner import NO_AGGREGATE
 from deniable.release.answer.answer_table import Answer
+from deniable.release.asking.measured_levels import MeasuredLevels, plan_levels
 from deniable.release.asking.outer_margins import compute_outer
 from deniable.release.asking.outer_release import OuterRelease, outer_message, state_outer
 from deniable.release.asking.outer_rows import make_up_rows, shown_table
@@ -40,11 +41,20 @@ class OuterPlan:
     divided: DividedQuestion
     plans: dict[str, Plan]
     asked: Mapping[str, Any]  # the question and its options as they were given
+    # The finest groups of levels that are measured one by one, by the name of their answer.
+    measured: Mapping[str, MeasuredLevels] = field(default_factory=dict)
 
     @property
     def distinct(self) -> tuple[Plan, ...]:
         """What is charged: two private parts that are equal are one."""
         return tuple(dict.fromkeys(self.plans.values()))
+
+    def describe(self, name: str) -> str:
+        """The question of a private part."""
+        for finest, levels in self.measured.items():
+            if name in levels.plans:
+                return f"{levels.describe(name)} of {self.divided.inner[finest]}"
+        return self.divided.inner[name]
 
 
 def plan_outer(
@@ -62,9 +72,10 @@ def plan_outer(
 
     def ask(part: str) -> None:
         plan = session.plan(part + within, **options)
-        units = [key.expression for key in parse(part).keys]
-        if any(_is_unit(plan, key) for key in units):
-            raise refusal
+        if _may_name_unit(plan, part):
+            units = [key.expression for key in parse(part).keys]
+            if any(_is_unit(plan, key) for key in units):
+                raise refusal
         asked[part] = plan
 
     try:
@@ -80,13 +91,23 @@ def plan_outer(
         name: session.plan(part + within, **{**options, **share}) if share else asked[part]
         for name, part in divided.inner.items()
     }
+    measured = plan_levels(session, divided, plans, options, within)
     try:
-        _try_on_made_up_rows(divided, plans)
+        _try_on_made_up_rows(divided, plans, measured)
     except InvalidQuery:
         if divided.wanted:
             raise
         raise refusal from None  # it says more about a question without sub-queries
-    return OuterPlan(divided, plans, {"question": text, "options": options})
+    for name, levels in measured.items():
+        del plans[name]
+        plans.update(levels.plans)
+    return OuterPlan(divided, plans, {"question": text, "options": options}, measured)
+
+
+def _may_name_unit(plan: Plan, text: str) -> bool:
+    """Whether a question may group by the unit: parsing it takes as long as planning it."""
+    unit = plan.unit or ""
+    return bool(unit) and (not unit.isidentifier() or unit.lower() in text.lower())
 
 
 def _is_unit(plan: Plan, key: Any) -> bool:
@@ -104,8 +125,10 @@ def _share(options: Mapping[str, Any], parts: int) -> dict[str, Any]:
     return shared
 
 
-def _try_on_made_up_rows(divided: DividedQuestion, plans: Mapping[str, Plan]) -> None:
-    tables = {name: make_up_rows(plan) for name, plan in plans.items()}
+def _try_on_made_up_rows(
+    divided: DividedQuestion, plans: Mapping[str, Plan], fitted: Container[str]
+) -> None:
+    tables = {name: make_up_rows(plan, fitted=name in fitted) for name, plan in plans.items()}
     try:
         shown_table(ROWS_PROCESS.query(tables, divided.outer))
     except RowsRefused as problem:
@@ -131,7 +154,7 @@ def release_outer(
         return elsewhere
     inner = _release_parts(session, asked, fresh=fresh, question_id=question_id)
     try:
-        answer, notes = compute_outer(asked.divided, inner)
+        answer, notes = compute_outer(asked.divided, inner, asked.measured)
     except (RowsRefused, InvalidQuery) as problem:
         why = _reason(problem) if isinstance(problem, RowsRefused) else str(problem)
         answer = next(iter(inner.values())).answer
@@ -201,7 +224,7 @@ def explain_outer(session: Door, asked: OuterPlan) -> Branch:
         checked = Branch(f"checked: {session.describe_check(plan)}")
         parts.append(
             Branch(
-                f"private part {name}, {share} of epsilon: {asked.divided.inner[name]}",
+                f"private part {name}, {share} of epsilon: {asked.describe(name)}",
                 (*tree.below, checked),
             )
         )

@@ -80,10 +80,11 @@ def state_outer(
     answer: Answer, inner: dict[str, Release], outer: str, notes: tuple[str, ...], key: str
 ) -> dict[str, Any]:
     """What is signed about the rows."""
+    own = {name: part.certificate for name, part in inner.items()}
     confidence = next(iter(inner.values())).plan.confidence
     return {
         "outer": outer,
-        "inner": [state_inner(name, part.to_dict()) for name, part in inner.items()],
+        "inner": [state_inner(n, {} if c is None else c.to_dict()) for n, c in own.items()],
         "answer_hash": fingerprint(answer.table),
         "margins": dict(answer.margins),
         "notes": list(notes),

@@ -21,10 +21,11 @@ _FIRST_DAY, _LAST_DAY = (
 )
 
 
-def make_up_rows(plan: Plan) -> "pa.Table":
+def make_up_rows(plan: Plan, *, fitted: bool = False) -> "pa.Table":
     """Rows as the answer to a plan may have them, with the declared keys and made-up numbers.
 
     SQL is tried on them before anything is charged, so that faults of types cost nothing.
+    Numbers that are `fitted` to several levels are not whole.
     """
     lists = [_made_up_keys(key) for key in plan.keys]
     rows = list(islice(product(*lists), _MOST_ROWS))
@@ -32,12 +33,13 @@ def make_up_rows(plan: Plan) -> "pa.Table":
     for output, (name, *_) in zip(plan.outputs, column_names(plan), strict=True):
         if isinstance(output.node, KeyColumn):
             place = output.node.place
-            columns[name] = _key_array(plan.keys[place], [row[place] for row in rows])
+            columns[name] = key_array(plan.keys[place], [row[place] for row in rows])
             continue
         kind = output.kind
         if kind == "number":
             shape = form(output.node)
             whole = output.count or (isinstance(shape, LinearForm) and shape.whole)
+            whole = whole and not fitted
             values: list[Any] = [
                 5 + i % 97 if whole else 5.5 + i % 97 for i in range(len(rows))
             ]
@@ -64,7 +66,8 @@ def _made_up_keys(key: GroupKey) -> list[Any]:
     return made[key.kind]
 
 
-def _key_array(key: GroupKey, values: list[Any]) -> "pa.Array[Any]":
+def key_array(key: GroupKey, values: list[Any]) -> "pa.Array[Any]":
+    """Values of a key as a column of the answer."""
     if key.kind == "date":
         texts = [v if isinstance(v, datetime.date) else str(v)[:10] for v in values]
         days = [datetime.date.fromisoformat(v) if isinstance(v, str) else v for v in texts]

@@ -40,9 +40,10 @@ def outer_message(statement: Mapping[str, Any]) -> bytes:
     return _PURPOSE + canonical.canonical_text(dict(statement)).encode("ascii")
 
 
-def state_inner(name: str, document: Mapping[str, Any]) -> dict[str, str]:
-    """What the statement says about a private part: its name and the hash of its release."""
-    return {"name": name, "release_hash": canonical.digest_json(dict(document))}
+def state_inner(name: str, certificate: Mapping[str, Any]) -> dict[str, str]:
+    """What the statement says about a private part: its name and the hash of its certificate.
+    Everything else in its release follows from that."""
+    return {"name": name, "certificate_hash": canonical.digest_json(dict(certificate))}
 
 
 def write_outer_document(
@@ -110,7 +111,8 @@ def _verify(document: Any, key: str | None) -> VerifiedOuter:
     _require(signed, "a signature that does not fit its statement")
     inner = document["inner"]
     parts = tuple(verify(inner[stated["name"]], key=signer) for stated in statement["inner"])
-    same = [state_inner(name, inner[name]) for name in inner] == list(statement["inner"])
+    own = [state_inner(name, document["certificate"]) for name, document in inner.items()]
+    same = own == list(statement["inner"])
     _require(same and bool(parts), "other private parts than it states")
     table = read_table(document["columns"], document["rows"])
     _require(fingerprint(table) == statement["answer_hash"], "other rows than it states")
