@@ -128,6 +128,22 @@ def test_time_is_limited_and_the_process_is_ended():
         process.close()
 
 
+def test_a_database_that_can_go_on_no_more_is_not_kept(monkeypatch):
+    process, receive = RowsProcess(), rows_process._receive
+    process.start()
+    first = process.pid
+    fatal = b'{"error": "FATAL Error: Failed: database has been invalidated"}'
+    monkeypatch.setattr(rows_process, "_receive", lambda pipe, clock: fatal)
+    with pytest.raises(RowsRefused, match="FATAL"):
+        process.query(ROWS, "SELECT x FROM t")
+    monkeypatch.setattr(rows_process, "_receive", receive)
+    try:
+        assert len(process.query(ROWS, "SELECT x FROM t")) == 3
+        assert process.pid != first
+    finally:
+        process.close()
+
+
 def test_rows_are_limited():
     with pytest.raises(RowsRefused, match="more than 1,000 rows"):
         ROWS_PROCESS.query(ROWS, "SELECT 1 FROM range(5000)", most_rows=1000)

@@ -27,6 +27,8 @@ SECONDS = 2.0  # for one question, of the process's own time where the system te
 _PATIENCE = 10.0  # times as long may pass on the clock, if the machine is busy
 _LOOK_SECONDS = 0.05  # between two looks at the process's own time
 MOST_ROWS = 1_000_000
+# After such an error a database may refuse all that follows.
+_FATAL = ("FATAL", "INTERNAL", "emory", "bad_alloc")
 _START_SECONDS = 60.0  # a busy machine may take long to import the libraries
 
 
@@ -107,6 +109,8 @@ class RowsProcess:
         try:
             answer = json.loads(_receive(child.stdout, clock))
             if answer["error"] is not None:
+                if any(sign in answer["error"] for sign in _FATAL):
+                    self._end()
                 return RowsRefused(answer["error"])
             return table_from_bytes(_receive(child.stdout, clock))
         except TimeoutError:
