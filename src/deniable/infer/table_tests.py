@@ -76,6 +76,7 @@ def fit_test(
         counts, channel = _as_counts(asked), asked.tallies[0].design.matrix
     else:
         counts = read_counts(release, value)
+        _refuse_strata(release)
     expected = np.array([float(rational(share, "shares")) for share in shares])
     if expected.shape != counts.values.shape or (expected < 0).any():
         raise InvalidParameter(f"Give one share for each of the {len(counts.groups)} groups.")
@@ -103,6 +104,16 @@ def read_counts(release: Release, value: str | None) -> GroupAmounts:
         )
     refuse_several_rows(release.plan)
     return counts
+
+
+def _refuse_strata(release: Release) -> None:
+    """How large groups are in the sample says nothing if the strata were sampled unequally."""
+    if release.sample is not None and release.sample.by is not None:
+        raise InvalidParameter(
+            f"The sample was drawn in strata of {release.sample.by}, so shares of its rows are "
+            "not those of the population. Test the shares within one stratum, with "
+            "proportion_test() and its `group` and `rows`."
+        )
 
 
 def read_table(
