@@ -123,3 +123,22 @@ def test_values_may_be_an_expression_of_several_arguments():
     middle, upper = data.sql(f"{text} FOR POPULATION", epsilon=50).population()
     assert middle.low < 500 < middle.high < 600
     assert 800 < upper.low < upper.high <= 901
+
+
+def test_a_list_of_levels_has_an_interval_for_each():
+    data = protect(np.arange(1000.0), expected_rows=1000)
+    text = "SELECT QUANTILE_CONT(x, [0.25, 0.5]) AS q FROM v FOR POPULATION"
+    lower, middle = data.sql(text, epsilon=50).population()
+    assert lower.what == "QUANTILE_CONT(x, 0.25)"
+    assert 180 < lower.low < 250 < lower.high < 320
+    assert 430 < middle.low < 500 < middle.high < 570
+
+
+def test_how_far_a_population_reaches_is_refused():
+    data = protect(np.arange(1000.0), expected_rows=1000)
+    with pytest.raises(dp.InvalidQuery, match=r"Instead of MAX\(x\) ask for a quantile"):
+        data.sql("SELECT AVG(x) AS a, MAX(x) AS m FROM v FOR POPULATION", epsilon=5)
+    assert str(data.remaining).startswith("epsilon 100")
+    seen = data.sql("SELECT MAX(x) AS m, COUNT(x) AS n FROM v", epsilon=5, confidence=0.99)
+    with pytest.raises(InvalidParameter, match="no sample tells how far"):
+        seen.population()

@@ -85,7 +85,12 @@ def infer_quantile(
             f"{column}: one unit may have several rows here, and they may be alike. Quantiles "
             "of the population need one row a unit (max_rows_per_unit_per_group=1)."
         )
-    output = quantile_levels(plan)[column][1]
+    wanted, output = quantile_levels(plan)[column]
+    if wanted in (0, 1):
+        raise InvalidParameter(
+            f"{column}: no sample tells how far the values of its population reach. Ask for a "
+            "quantile, such as QUANTILE_CONT(x, 0.95)."
+        )
     value, noise = noise_of_quantile(release, column, place)
     error = (1 - level) - (1 - plan.confidence)
     if error <= 0:
