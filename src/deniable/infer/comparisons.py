@@ -273,6 +273,7 @@ def _with_both_errors(
         target,
         p_value=ladder_p(lambda at: ends(whole, at), null, pairs),
         notes=variance_notes(found) if sampling else (),
+        null=null,
     )
 
 
