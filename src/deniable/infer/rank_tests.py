@@ -42,8 +42,9 @@ def rank_test(
     """Tests whether two groups have the same distribution over ordered bins.
 
     The release is grouped by two keys: first the one with the two groups, then the bins, in
-    their order. If there are more than two groups, name the `first` and the `second`. Groups of
-    a survey are compared by the answers' order.
+    their order. Or it is grouped by the first alone, and HISTOGRAM(x, k) has the bins. If there
+    are more than two groups, name the `first` and the `second`. Groups of a survey are compared
+    by the answers' order.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
