@@ -25,6 +25,7 @@ from deniable.infer.groups.readings import (
     GroupAmounts,
     group_columns,
     read,
+    refuse_noisy_order,
     refuse_several_rows,
 )
 from deniable.infer.significance import Significance
@@ -79,6 +80,7 @@ def fit_test(
     else:
         counts = read_histogram(release, value) or read_counts(release, value)
         _refuse_strata(release)
+        refuse_noisy_order(release.plan)
     expected = np.array([float(rational(share, "shares")) for share in shares])
     if expected.shape != counts.values.shape or (expected < 0).any():
         raise InvalidParameter(f"Give one share for each of the {len(counts.groups)} groups.")
