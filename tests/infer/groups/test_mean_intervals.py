@@ -90,6 +90,9 @@ def test_hypergeometric_tails_are_as_said(fraction, having):
     off, chances = drawn - units * share, hypergeom(1_000, having, units).pmf(drawn)
     assert chances[off < -down - 1e-9].sum() <= 0.0275
     assert chances[off > up + 1e-9].sum() <= 0.0275
+    spread = hypergeom(1_000, having, units).std()
+    assert down.max() <= 2.1 * spread + 1.5  # and not much wider than that
+    assert up.max() <= 2.1 * spread + 1.5
 
 
 @pytest.mark.parametrize("typical", [12, 40])
