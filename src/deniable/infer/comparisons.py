@@ -30,7 +30,7 @@ from deniable.infer.groups.mean_intervals import (
     population_ends,
     sampling_ends,
 )
-from deniable.infer.groups.readings import GroupAmounts, read
+from deniable.infer.groups.readings import GroupAmounts, read, refuse_noisy_order
 from deniable.infer.inferred import THESE_ROWS, Ends, Inferred
 from deniable.infer.quantile_contrasts import (
     GroupQuantiles,
@@ -204,6 +204,8 @@ def trend(
     """
     found = _read(release, value, rows)
     given = _scores(found.groups) if scores is None else scores
+    if isinstance(release, Release) and given is not found.groups:
+        refuse_noisy_order(release.plan)
     places = np.array([float(rational(score, "scores")) for score in given])
     if places.shape != (len(found.groups),) or np.ptp(places) == 0:
         raise InvalidParameter(
@@ -273,6 +275,7 @@ def _with_both_errors(
         target,
         p_value=ladder_p(lambda at: ends(whole, at), null, pairs),
         notes=variance_notes(found) if sampling else (),
+        null=null,
     )
 
 

@@ -173,6 +173,7 @@ def compare_quantiles(
         inferred[0].target,
         p_value=least_level(excludes),
         notes=tuple(dict.fromkeys(note for one in inferred for note in one.notes)),
+        null=what.null,
     )
 
 
