@@ -157,7 +157,8 @@ def test_a_session_that_the_server_ends_is_told_in_our_words(ledger, place):
                 other.execute("SELECT pg_terminate_backend(%s, 60000)", [own])
             view.row(0)
 
-    with pytest.raises(LedgerUnavailable, match="cannot be used now"):
+    with pytest.raises(LedgerUnavailable, match="cannot be used now") as told:
         read_while_it_ends()
+    assert "its connection was lost" not in str(told.value)  # but what the server said of it
     ledger.reserve(plan(0.25))  # on another connection
     assert len(ledger.entries) == 2
