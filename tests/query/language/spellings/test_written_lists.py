@@ -115,3 +115,12 @@ def test_what_has_no_meaning_here_is_refused(sql):
     table = Table.declare("t", unit="id", **DECLARED).with_schema(schema | {"note": "VARCHAR"})
     with pytest.raises(InvalidQuery, match=REFUSED[sql].replace("[", r"\[")):
         plan(parse(sql), Policy([table], epsilon=9, delta=0.1), epsilon=1)
+
+
+@pytest.mark.parametrize("path", ["$..a", "$[?(@.a)]", "$.a[:1]", "$[18446744073709551616]"])
+def test_a_path_that_cannot_be_written_is_refused_before_the_charge(opened, path):
+    session, _ = opened
+    before = session.remaining.epsilon
+    with pytest.raises(InvalidQuery, match="constant path"):
+        session.sql(f"SELECT COUNT(note ->> '{path}') AS n FROM t", epsilon=1)
+    assert session.remaining.epsilon == before
