@@ -9,7 +9,12 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.language import sql_aggregates
-from deniable.query.language.function_names import AGGREGATES, FUNCTIONS, unknown_function
+from deniable.query.language.function_names import (
+    AGGREGATES,
+    FUNCTIONS,
+    LISTS,
+    unknown_function,
+)
 from deniable.query.language.spellings.respell import respell
 from deniable.query.language.spellings.written_windows import read_window
 from deniable.query.language.sql_calls import (
@@ -138,6 +143,7 @@ class ExpressionReader:
             raise InvalidQuery(
                 f"{quote_sql(node)} is not supported. docs/reference/sql.md lists what is, and "
                 "what to write instead."
+                + (f" {LISTS}" if isinstance(node, exp.Bracket) else "")
             )
         return special(self, node)
 
@@ -263,9 +269,9 @@ class ExpressionReader:
     def _in(self, node: exp.Expr) -> Expression:
         if node.args.get("query"):
             return SubQuery("in", self._selection(node.args["query"]), self.read(node.this))
-        check_places(node, "this", "expressions")
         if not node.expressions:
-            raise InvalidQuery("IN takes a list of constants, or a sub-query.")
+            raise InvalidQuery(f"IN takes a list of constants, or a sub-query. {LISTS}")
+        check_places(node, "this", "expressions")
         return Call(
             "in",
             (self.read(node.this), *(self.read(expression) for expression in node.expressions)),

@@ -12,6 +12,7 @@ from deniable.query.language.expressions import (
     conjunction,
     conjuncts,
 )
+from deniable.query.language.function_names import LISTS
 from deniable.query.language.spellings.compared_rows import compare_rows
 from deniable.query.language.spellings.written_lists import add_lists, read_unnested
 from deniable.query.language.spellings.written_windows import read_qualify
@@ -255,6 +256,7 @@ def _read_relation(node: exp.Expr) -> Relation:
         raise InvalidQuery(
             f"{quote_sql(node)} cannot be read from. FROM takes tables of the policy by name, "
             "and sub-queries on them, but no files, functions or lists of values."
+            + (f" {LISTS}" if node.find(exp.Unnest, exp.Explode) else "")
         )
     for join in node.args.get("joins") or ():
         relation = _read_join(relation, join)

@@ -19,7 +19,6 @@ from fractions import Fraction
 
 from deniable.errors import InvalidQuery
 from deniable.exact.rationals import decimal_text
-from deniable.exact.suggestions import declaration
 from deniable.mechanisms import PermuteAndFlip, QuantileIntervals, Quantiles
 from deniable.mechanisms.quantiles.best_method import choose_method
 from deniable.privacy.neighbors import neighboring
@@ -93,8 +92,9 @@ def _modes(
     if key.values is None:
         raise InvalidQuery(
             f"{aggregates[0]} chooses among declared values, but {argument} has no declared "
-            f"values. Declare them, for example   {declaration(str(argument))}   or ask SELECT "
-            f"{argument}, COUNT(*) AS n ... GROUP BY {argument} ORDER BY n DESC LIMIT {most}."
+            f"values. Declare them, for example   {scope.declaration(argument)}   or ask "
+            f"SELECT {argument}, COUNT(*) AS n ... GROUP BY {argument} ORDER BY n DESC LIMIT "
+            f"{most}."
         )
     if most > len(key.values):
         raise InvalidQuery(

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import TypeVar
 
 from deniable.errors import InvalidQuery
-from deniable.exact.suggestions import declaration
 from deniable.query.language.spellings.written_windows import WINDOW
 from deniable.query.language.syntax_tree import Call, ColumnRef, Expression, Literal
 from deniable.query.relations.value_ranges import ValueRange
@@ -177,8 +176,8 @@ def not_in_rows(call: Call) -> str:
     )
 
 
-def not_a_number(argument: Expression, kind: str | None) -> str:
-    """Why an argument cannot be added up."""
+def not_a_number(argument: Expression, kind: str | None, how: str) -> str:
+    """Why an argument cannot be added up, and how bounds of a column are declared."""
     hint = "COUNT it, or ask for its most frequent values with MODE or TOP_K."
     if kind == "date":
         hint = (
@@ -188,23 +187,20 @@ def not_a_number(argument: Expression, kind: str | None) -> str:
     if kind == "text" and isinstance(argument, ColumnRef):
         hint += (
             "\n  All columns of a CSV file are text unless declared. If it holds numbers, "
-            f"declare bounds in the policy, for example   {_bounds_for(argument)}"
+            f"declare bounds in the policy, for example   {how}"
         )
     return f"{argument} is {kind or 'NULL'}, and only numbers can be added up or ranked. {hint}"
 
 
-def no_limit(argument: Expression) -> str:
-    """Why an argument without bounds cannot be added up."""
+def no_limit(argument: Expression, how: str) -> str:
+    """Why an argument without bounds cannot be added up, and how those of a column are
+    declared."""
     if isinstance(argument, ColumnRef):
         return (
             f"{argument} has no limit: one person could change the answer by any amount.\n"
-            f"  Declare bounds in the policy, for example   {_bounds_for(argument)}"
+            f"  Declare bounds in the policy, for example   {how}"
         )
     return (
         f"{argument} has no limit: one person could change the answer by any amount.\n"
         f"  Declare bounds for its columns in the policy, or write CLAMP({argument}, 0, 1000)."
     )
-
-
-def _bounds_for(column: ColumnRef) -> str:
-    return declaration(str(column), bounds=True)

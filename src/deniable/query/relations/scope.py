@@ -6,7 +6,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery, UnboundedColumn
-from deniable.exact.suggestions import did_you_mean
+from deniable.exact.suggestions import declaration, did_you_mean
 from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS
@@ -251,6 +251,14 @@ class Scope:
             )
         return column
 
+    def declaration(self, argument: Expression, *, bounds: bool = False) -> str:
+        """How to declare the keys or the bounds of a column; of elements, those of a list."""
+        if not isinstance(argument, ColumnRef):
+            return declaration(str(argument), bounds=bounds)
+        column = self.column(argument.name)
+        name, lists = column.of_list or column.name, column.of_list is not None
+        return declaration(name, bounds=bounds, lists=lists)
+
     def sql(self, expression: Expression) -> Sql:
         """The expression as SQL for the engine, over clean columns (`clean_column`)."""
         self.value_range(expression)
@@ -352,9 +360,10 @@ class Scope:
         if values.kind == "boolean":
             return 0, 1, Fraction(1)
         if values.kind != "number":
-            raise InvalidQuery(not_a_number(argument, values.kind))
+            how = self.declaration(argument, bounds=True)
+            raise InvalidQuery(not_a_number(argument, values.kind, how))
         if values.low is None or values.high is None:
-            raise UnboundedColumn(no_limit(argument))
+            raise UnboundedColumn(no_limit(argument, self.declaration(argument, bounds=True)))
         step = values.step
         # A constant has width 0. Then any power of ten will do.
         width = values.high - values.low or abs(values.high) or Fraction(1)

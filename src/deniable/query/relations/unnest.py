@@ -64,7 +64,7 @@ class UnnestedRows:
 
 def unnest_view(view: RelationView, relation: Unnested) -> RelationView:
     """The view of the rows with the elements of one of their lists."""
-    found = view.column(relation.column)
+    found = _find_list(view, relation.column)
     declared = (
         view.scope.column(found.expression.name)
         if isinstance(found.expression, ColumnRef)
@@ -78,7 +78,7 @@ def unnest_view(view: RelationView, relation: Unnested) -> RelationView:
             f"count, and what they are, for example   {example}"
         )
     name = relation.name or relation.alias or "unnest"
-    element = replace(declared.elements, name=name, spread=True)
+    element = replace(declared.elements, name=name, spread=True, of_list=declared.name)
     shown = ViewColumn(relation.alias, name, ColumnRef(name), relation.alias == IN_SELECT)
     elements = Scope(Table("unnest", public=True, columns={name: element}))
     columns, outputs = side_by_side(view, RelationView(elements, (shown,)))
@@ -102,6 +102,16 @@ def unnest_view(view: RelationView, relation: Unnested) -> RelationView:
         for one in outputs
     )
     return RelationView(Scope(table, source, origin), outputs)
+
+
+def _find_list(view: RelationView, ref: ColumnRef) -> ViewColumn:
+    try:
+        return view.column(ref)
+    except InvalidQuery as problem:
+        raise InvalidQuery(
+            f"{problem} Lists of a frame are read if the policy declares their `length`, for "
+            f'example   {ref.name} = {{ length = 5, kind = "text" }}'
+        ) from None
 
 
 def _check_times(relation: Unnested, origin: RowOrigin) -> None:

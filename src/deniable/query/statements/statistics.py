@@ -16,7 +16,6 @@ from math import isqrt
 
 from deniable.errors import InvalidQuery
 from deniable.exact.rationals import decimal_text
-from deniable.exact.suggestions import declaration
 from deniable.privacy.neighbors import Neighbors
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression
 from deniable.query.plan.contribution import Contribution
@@ -238,7 +237,7 @@ def labels(argument: Expression, scope: Scope) -> tuple[str | bool, ...]:
     if keys is None or isinstance(keys, str):
         raise InvalidQuery(
             f"HISTOGRAM({argument}) needs the values that it counts. Declare them in the "
-            f"policy, for example   {declaration(str(argument))}"
+            f"policy, for example   {scope.declaration(argument)}"
         )
     return tuple(str(key) for key in keys)
 
