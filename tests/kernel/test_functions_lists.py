@@ -53,6 +53,12 @@ HOSTILE = {
         "LIST_EXTRACT(d1, 'a')",
         "no integer",
     ),
+    "a place that is too large": (
+        LISTED,
+        ELEMENT,
+        "LIST_EXTRACT(d1, CAST(place AS BIGINT))",
+        "of 32 bits",
+    ),
     "the sign of a zero in lists that tie": (
         TIED,
         "POWER((c2 + CAST(0.0 AS DOUBLE))",

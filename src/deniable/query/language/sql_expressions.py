@@ -94,6 +94,17 @@ _MOST_DIGITS = 1000
 _NUMBER = re.compile(r"([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(e[+-]?[0-9]+)?", re.I)
 
 
+def _unknown(node: exp.Expr) -> InvalidQuery:
+    """The refusal of what is not listed."""
+    if isinstance(node, exp.Func):
+        return unknown_function(node.meta.get("written") or node.sql_name())
+    text = (
+        f"{quote_sql(node)} is not supported. docs/reference/sql.md lists what is, and what to"
+    )
+    lists = f" {LISTS}" if isinstance(node, exp.Bracket) else ""
+    return InvalidQuery(f"{text} write instead.{lists}")
+
+
 class ExpressionReader:
     """Reads expressions. `read_selection` reads the sub-queries in them."""
 
@@ -138,13 +149,7 @@ class ExpressionReader:
             call = read_call(node, self.read)
             if call is not None:
                 return call
-            if isinstance(node, exp.Func):
-                raise unknown_function(node.meta.get("written") or node.sql_name())
-            raise InvalidQuery(
-                f"{quote_sql(node)} is not supported. docs/reference/sql.md lists what is, and "
-                "what to write instead."
-                + (f" {LISTS}" if isinstance(node, exp.Bracket) else "")
-            )
+            raise _unknown(node)
         return special(self, node)
 
     def _binary(self, node: exp.Expr, name: str) -> Expression:
