@@ -29,6 +29,7 @@ _KNOWN = (
 )
 _INSTEAD = {
     "string_agg": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
+    "listagg": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
     "group_concat": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
     "array_agg": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
     "list": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",

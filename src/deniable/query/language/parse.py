@@ -5,6 +5,7 @@ into our own trees. The text itself goes no further.
 """
 
 import logging
+import re
 from fractions import Fraction
 from functools import lru_cache
 
@@ -214,8 +215,11 @@ def _only_statement(text: str) -> exp.Expr:
     statements = [statement for statement in parsed if statement is not None]
     for statement in statements:
         check_json_paths(statement)
+    joined = re.search(r"\b(STRING_AGG|LISTAGG|GROUP_CONCAT)\s*\(", text, re.IGNORECASE)
     for function in (node for one in statements for node in one.find_all(exp.Func)):
         place = function.meta  # sqlglot gives some functions another name
+        if isinstance(function, exp.GroupConcat) and joined:
+            place["written"] = joined[1]
         if "start" in place:
             place["written"] = text[place["start"] : place["end"] + 1]
     if len(statements) != 1:

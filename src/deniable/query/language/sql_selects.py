@@ -36,6 +36,7 @@ from deniable.query.language.syntax_tree import (
     Unnested,
 )
 
+ALL_COLUMNS = "SELECT * would release rows"
 _CLAUSES = {"expressions", "from_", "joins", "where", "group", "having", "distinct"}
 _CLAUSES |= {"laterals"}
 _OUTER_CLAUSES = _CLAUSES | {"order", "limit"}
@@ -339,8 +340,7 @@ def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star
         if isinstance(node, exp.Star) or whole:
             if not stars:
                 raise InvalidQuery(
-                    "SELECT * would release rows. Ask for aggregates, such as COUNT(*) or "
-                    "AVG(x)."
+                    f"{ALL_COLUMNS}. Ask for aggregates, such as COUNT(*) or AVG(x)."
                 )
             if isinstance(node, exp.Star) and not _extras(node):
                 outputs.append(Star())

@@ -73,6 +73,8 @@ def compare_alike(
     both may be equal, and a truth value beside a number or its own name. Other texts are
     NULL."""
     found = {kind for kind in kinds if kind is not None}
+    if found == {"number", "text"} and all(isinstance(part, Literal) for part in arguments):
+        return tuple(map(read_number, arguments))
     if found == {"number", "text"} and name in ("=", "<>", "in"):
         others = [
             whole for kind, whole in zip(kinds, integers, strict=True) if kind == "number"

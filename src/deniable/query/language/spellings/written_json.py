@@ -44,6 +44,13 @@ def refuse_json(node: exp.Expr, read: Callable[[exp.Expr], Expression]) -> Call:
     )
 
 
+def refuse_path(node: exp.Expr, read: Callable[[exp.Expr], Expression]) -> Call:
+    """x #> path and x #>> path, which PostgreSQL has."""
+    raise InvalidQuery(
+        "#> and #>> are not supported. Write ->> with one path, as in x ->> '$.a.b[0]'."
+    )
+
+
 def refuse_arrow(node: exp.Expr, read: Callable[[exp.Expr], Expression]) -> Call:
     """-> inside a function, which also writes a function of list elements."""
     raise InvalidQuery(
