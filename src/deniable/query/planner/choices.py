@@ -26,6 +26,7 @@ from deniable.query.language.syntax_tree import Aggregate, Expression, Named
 from deniable.query.plan.grid_steps import coarsen_by_tens
 from deniable.query.plan.plan import Choice
 from deniable.query.planner.draft import TYPICAL_ROWS, Draft, UnpricedChoice
+from deniable.query.relations.kind_checks import declare
 from deniable.query.relations.scope import Scope
 from deniable.query.statements.group_keys import key_of
 
@@ -92,7 +93,7 @@ def _modes(
     if key.values is None:
         raise InvalidQuery(
             f"{aggregates[0]} chooses among declared values, but {argument} has no declared "
-            f"values. Declare them, for example   {scope.declaration(argument)}   or ask "
+            f"values. Declare them, for example   {declare(argument, scope.table)}   or ask "
             f"SELECT {argument}, COUNT(*) AS n ... GROUP BY {argument} ORDER BY n DESC LIMIT "
             f"{most}."
         )

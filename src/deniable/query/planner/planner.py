@@ -25,6 +25,7 @@ from deniable.query.planner.levels import groupings_of, level_columns, level_lim
 from deniable.query.planner.noise import split_budget
 from deniable.query.planner.notes import note_names, write_notes
 from deniable.query.planner.outputs import name_outputs, predict_margins
+from deniable.query.relations.kind_checks import declare
 from deniable.query.relations.resolve import resolve_question
 from deniable.query.statements.aggregate_statement import AggregateStatement
 from deniable.query.statements.cell_statement import CellStatement
@@ -331,7 +332,7 @@ def _no_delta(draft: Draft) -> str:
     name, found = next((key.name, what) for key, what in pairs if key.values is None)
     how = "Group by a column with declared keys,"
     if isinstance(found, ColumnRef):
-        how = f"Declare them, for example   {draft.scope.declaration(found)}  "
+        how = f"Declare them, for example   {declare(found, draft.table)}  "
     return (
         f"The groups of {name} are not declared, so even their names are private, and showing "
         f"them takes a delta above 0.\n  {how} or give the budget a delta, such as 1e-6."

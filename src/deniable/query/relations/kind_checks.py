@@ -6,8 +6,11 @@ from fractions import Fraction
 from typing import TypeVar
 
 from deniable.errors import InvalidQuery
+from deniable.exact.suggestions import declaration
+from deniable.policy import Table
 from deniable.query.language.spellings.written_windows import WINDOW
 from deniable.query.language.syntax_tree import Call, ColumnRef, Expression, Literal
+from deniable.query.relations.basic_functions import ANY, Function
 from deniable.query.relations.value_ranges import ValueRange
 
 _Part = TypeVar("_Part")
@@ -178,7 +181,17 @@ def not_in_rows(call: Call) -> str:
     )
 
 
-def not_a_number(argument: Expression, kind: str | None, how: str) -> str:
+def declare(argument: Expression, table: Table, *, bounds: bool = False) -> str:
+    """How to declare the keys or the bounds of a column; of elements, those of their list."""
+    name = argument.name if isinstance(argument, ColumnRef) else str(argument)
+    column = next((c for n, c in table.columns.items() if n.lower() == name.lower()), None)
+    if column is None:
+        return declaration(name, bounds=bounds)
+    lists = column.of_list is not None
+    return declaration(column.of_list or column.name, bounds=bounds, lists=lists)
+
+
+def not_a_number(argument: Expression, kind: str | None, table: Table) -> str:
     """Why an argument cannot be added up, and how bounds of a column are declared."""
     hint = "COUNT it, or ask for its most frequent values with MODE or TOP_K."
     if kind == "date":
@@ -187,6 +200,7 @@ def not_a_number(argument: Expression, kind: str | None, how: str) -> str:
             f"or about a number, such as EXTRACT(hour FROM {argument})."
         )
     if kind == "text" and isinstance(argument, ColumnRef):
+        how = declare(argument, table, bounds=True)
         hint += (
             "\n  All columns of a CSV file are text unless declared. If it holds numbers, "
             f"declare bounds in the policy, for example   {how}"
@@ -194,10 +208,11 @@ def not_a_number(argument: Expression, kind: str | None, how: str) -> str:
     return f"{argument} is {kind or 'NULL'}, and only numbers can be added up or ranked. {hint}"
 
 
-def no_limit(argument: Expression, how: str) -> str:
+def no_limit(argument: Expression, table: Table) -> str:
     """Why an argument without bounds cannot be added up, and how those of a column are
     declared."""
     if isinstance(argument, ColumnRef):
+        how = declare(argument, table, bounds=True)
         return (
             f"{argument} has no limit: one person could change the answer by any amount.\n"
             f"  Declare bounds in the policy, for example   {how}"
@@ -206,3 +221,12 @@ def no_limit(argument: Expression, how: str) -> str:
         f"{argument} has no limit: one person could change the answer by any amount.\n"
         f"  Declare bounds for its columns in the policy, or write CLAMP({argument}, 0, 1000)."
     )
+
+
+def taken_by(function: Function) -> str:
+    """How many arguments a function takes, for an error message."""
+    if function.most == ANY:
+        return f"it takes {function.least} or more"
+    if function.least == function.most:
+        return f"it takes {function.least}"
+    return f"it takes {function.least} to {function.most}"

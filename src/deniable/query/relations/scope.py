@@ -6,14 +6,13 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery, UnboundedColumn
-from deniable.exact.suggestions import declaration, did_you_mean
+from deniable.exact.suggestions import did_you_mean
 from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS
 from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Expression, Literal
 from deniable.query.plan.grid_steps import coarsen_by_tens
 from deniable.query.relations import value_ranges
-from deniable.query.relations.basic_functions import ANY, Function
 from deniable.query.relations.function_table import FUNCTIONS
 from deniable.query.relations.kind_checks import (
     JOINING,
@@ -29,6 +28,7 @@ from deniable.query.relations.kind_checks import (
     not_a_number,
     not_in_rows,
     read_number,
+    taken_by,
 )
 from deniable.query.relations.row_origin import NO_ORIGIN, RowOrigin, RowSource
 from deniable.query.relations.sql_nodes import (
@@ -200,7 +200,7 @@ class Scope:
             raise InvalidQuery(not_in_rows(call))
         if not function.least <= len(ranges) <= function.most:
             raise InvalidQuery(
-                f"{call} has the wrong number of arguments: {_arguments(function)}. Found "
+                f"{call} has the wrong number of arguments: {taken_by(function)}. Found "
                 f"{len(ranges)}."
             )
         check_kinds(call, function.kind, [argument.kind for argument in ranges])
@@ -250,14 +250,6 @@ class Scope:
                 f"{', '.join(sorted(self.table.columns))}."
             )
         return column
-
-    def declaration(self, argument: Expression, *, bounds: bool = False) -> str:
-        """How to declare the keys or the bounds of a column; of elements, those of a list."""
-        if not isinstance(argument, ColumnRef):
-            return declaration(str(argument), bounds=bounds)
-        column = self.column(argument.name)
-        name, lists = column.of_list or column.name, column.of_list is not None
-        return declaration(name, bounds=bounds, lists=lists)
 
     def sql(self, expression: Expression) -> Sql:
         """The expression as SQL for the engine, over clean columns (`clean_column`)."""
@@ -360,10 +352,9 @@ class Scope:
         if values.kind == "boolean":
             return 0, 1, Fraction(1)
         if values.kind != "number":
-            how = self.declaration(argument, bounds=True)
-            raise InvalidQuery(not_a_number(argument, values.kind, how))
+            raise InvalidQuery(not_a_number(argument, values.kind, self.table))
         if values.low is None or values.high is None:
-            raise UnboundedColumn(no_limit(argument, self.declaration(argument, bounds=True)))
+            raise UnboundedColumn(no_limit(argument, self.table))
         step = values.step
         # A constant has width 0. Then any power of ten will do.
         width = values.high - values.low or abs(values.high) or Fraction(1)
@@ -371,15 +362,6 @@ class Scope:
             step = _power_of_ten(width / (1 << _DEFAULT_BITS))
         low, high = values.low / step, values.high / step
         return coarsen_by_tens(low.__floor__(), high.__ceil__(), step)
-
-
-def _arguments(function: Function) -> str:
-    """How many arguments a function takes, for an error message."""
-    if function.most == ANY:
-        return f"it takes {function.least} or more"
-    if function.least == function.most:
-        return f"it takes {function.least}"
-    return f"it takes {function.least} to {function.most}"
 
 
 def _power_of_ten(step: Fraction) -> Fraction:

@@ -20,6 +20,7 @@ from deniable.privacy.neighbors import Neighbors
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression
 from deniable.query.plan.contribution import Contribution
 from deniable.query.plan.grid_steps import FARTHEST_STEP, coarsen_by_tens
+from deniable.query.relations.kind_checks import declare
 from deniable.query.relations.scope import Scope
 
 COUNT_ROWS = Aggregate("count", None)
@@ -237,7 +238,7 @@ def labels(argument: Expression, scope: Scope) -> tuple[str | bool, ...]:
     if keys is None or isinstance(keys, str):
         raise InvalidQuery(
             f"HISTOGRAM({argument}) needs the values that it counts. Declare them in the "
-            f"policy, for example   {scope.declaration(argument)}"
+            f"policy, for example   {declare(argument, scope.table)}"
         )
     return tuple(str(key) for key in keys)
 
