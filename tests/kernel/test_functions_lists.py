@@ -16,6 +16,10 @@ LISTED = "SELECT code, COUNT(*) AS n FROM rows, UNNEST(codes) AS u(code) GROUP B
 ADDED = "SELECT SUM(o) AS s FROM rows, UNNEST(odd) AS u(o)"
 ELEMENT = "LIST_EXTRACT(d1, place)"
 JSON = "SELECT COUNT(*) AS n FROM notes WHERE note ->> '$.kind' = 'a'"
+TIED = (
+    "SELECT COUNT(*) AS n FROM (SELECT patient, scores FROM visits QUALIFY ROW_NUMBER() OVER "
+    "(PARTITION BY patient ORDER BY ward) = 1), UNNEST(scores) AS u(s) WHERE POWER(s, -1) > 0"
+)
 # The question, what is changed in its statement, and what the kernel says.
 HOSTILE = {
     "a place twice": (LISTED, "UNNEST([1, 2])", "UNNEST([1, 1])", "may be the same"),
@@ -48,6 +52,18 @@ HOSTILE = {
         ELEMENT,
         "LIST_EXTRACT(d1, 'a')",
         "no integer",
+    ),
+    "a place that is too large": (
+        LISTED,
+        ELEMENT,
+        "LIST_EXTRACT(d1, CAST(place AS BIGINT))",
+        "of 32 bits",
+    ),
+    "the sign of a zero in lists that tie": (
+        TIED,
+        "POWER((c2 + CAST(0.0 AS DOUBLE))",
+        "POWER(c2",
+        "either sign",
     ),
     "a length of no list": (LISTED, "ARRAY_LENGTH(d1)", "ARRAY_LENGTH(place)", "not a list"),
     "a list as a text": (LISTED, ELEMENT, "TRY_CAST(d1 AS TEXT)", "no rule"),

@@ -48,13 +48,16 @@ def pluralize(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def declaration(column: str, *, bounds: bool = False) -> str:
-    """How to declare the keys or the bounds of a column, in a policy and in Python.
+def declaration(column: str, *, bounds: bool = False, lists: bool = False) -> str:
+    """How to declare the keys or the bounds of a column, or of the elements of its lists, in a
+    policy and in Python.
 
     >>> declaration("ward")
     'ward = { keys = ["A", "B"] }   (in Python: keys={"ward": ["A", "B"]})'
     >>> declaration("cost", bounds=True)
     'cost = { bounds = [0, 1000], step = 1 }   (in Python: bounds={"cost": (0, 1000)})'
+    >>> declaration("codes", lists=True)
+    'codes = { length = 5, keys = ["A", "B"] }   (in Python: keys={"codes": ["A", "B"]})'
     """
     text = '"' + column.replace("\\", "\\\\").replace('"', '\\"') + '"'
     plain = column.isascii() and column.replace("_", "").isalnum()
@@ -63,4 +66,5 @@ def declaration(column: str, *, bounds: bool = False) -> str:
         rule, call = "{ bounds = [0, 1000], step = 1 }", f"bounds={{{text}: (0, 1000)}}"
     else:
         rule, call = '{ keys = ["A", "B"] }', f'keys={{{text}: ["A", "B"]}}'
+    rule = rule.replace("{", "{ length = 5,", 1) if lists else rule
     return f"{key} = {rule}   (in Python: {call})"

@@ -97,14 +97,15 @@ def _lookup(node: exp.Anonymous, scope: RowScope) -> Value:
     from 1. Every place that a row can have is one of the list, so the result is an entry
     between the first and the last of them. A place outside would be NULL in one engine and fail
     in another, and so one row would decide whether there is an answer. In a list of the source
-    every engine is asked so that a place outside is NULL, and a source's values may be NULL.
+    every engine is asked so that a place outside is NULL, if it is an integer of 32 bits: some
+    engines would fail to make one of a larger number. A source's values may be NULL.
     """
     require(node.this == "LIST_EXTRACT", f"No rule covers the function {str(node.this)[:40]}.")
     listed, at = only(node, "this", "expressions").expressions
     place = scope.value(at)
     if isinstance(listed, exp.Column):
         held = _list_of(listed, scope)
-        require(place.kind == "int", "A place in a list is no integer.")
+        require(place.kind == "int" and place.bits <= 32, "A place is no integer of 32 bits.")
         element = stored(held.kind.removeprefix(_LIST))
         return element._replace(zeros=held.zeros if element.zeros else 0)
     entries = _elements(listed, scope)

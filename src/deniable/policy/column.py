@@ -117,6 +117,7 @@ class Column:
     elements: "Column | None" = None  # of lists: what is public about each element
     length: int | None = None  # of lists: how many elements count
     spread: bool = False  # whether it may differ in rows that UNNEST made of one
+    of_list: str | None = None  # the list whose elements it has
 
     def __init__(
         self,
@@ -132,6 +133,7 @@ class Column:
         length: int | None = None,
         elements: "Column | None" = None,
         spread: bool = False,
+        of_list: str | None = None,
     ) -> None:
         if length is not None:
             check_length(name, length)
@@ -157,6 +159,7 @@ class Column:
         object.__setattr__(self, "narrow", narrow)
         object.__setattr__(self, "timed", timed or kind == "timestamp")
         object.__setattr__(self, "spread", spread)
+        object.__setattr__(self, "of_list", of_list)
 
     @property
     def has_declared_kind(self) -> bool:

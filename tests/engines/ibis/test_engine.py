@@ -39,6 +39,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWar
 class TestDuckDBThroughIbis(UsesContract, EngineContract, ListsContract):
     refused_uses: ClassVar[set[str]] = set()
     refused_cases: ClassVar[set[str]] = set()
+    sorts_lists: ClassVar[bool] = True
 
     def opened(self, tables):
         return ibises.over_duckdb(tables)

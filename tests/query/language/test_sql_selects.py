@@ -37,3 +37,12 @@ def test_a_part_that_is_repeated_before_a_sub_query_is_counted():
         part = f"(CASE WHEN {part} BETWEEN 0 AND 1 THEN 1 ELSE 0 END)"
     with pytest.raises(InvalidQuery, match="repeats parts of itself"):
         parse(f"SELECT COUNT(*) FROM visits WHERE {part} IN (SELECT floor FROM wards)")
+
+
+@pytest.mark.parametrize("word", ["EXCEPT", "INTERSECT"])
+def test_sides_that_are_compared_have_as_many_columns(word):
+    text = f"SELECT COUNT(*) FROM (SELECT id, ward FROM t {word} SELECT id FROM t)"
+    with pytest.raises(
+        InvalidQuery, match=f"{word} need the same number of columns. Found 2 and 1"
+    ):
+        parse(text)

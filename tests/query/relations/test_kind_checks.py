@@ -25,6 +25,7 @@ DECLARED = {"bounds": {"whole": (0, 9), "real": (0, 9)}, "kind": {"text": "text"
 SAME = ["text = 5", "text <> 5", "5 = text", "text IN (5, 6)", "text = 7.0", "whole = '5'"]
 SAME += ["flag = 1", "flag > 0", "flag IN (0, 1)", "flag = 'true'", "flag <> 'FALSE'"]
 SAME += ["whole BETWEEN '1' AND '4'", "NOT text = 5", "whole = CAST(text AS INTEGER)"]
+SAME += ["'5' = 5", "'5' < 5", "6 IN ('5', 6)"]
 MENDED = {
     "text > 5": "(CAST(text AS DOUBLE) > 5)",
     "real > '1.5'": "(real > 1.5)",

@@ -9,6 +9,7 @@ import pytest
 import deniable as dp
 from deniable.engines.duckdb import rows_process
 from deniable.engines.duckdb.rows_process import RowsRefused
+from deniable.errors import InvalidQuery
 
 CANARY = 918273645
 WORD = "CanaryKestrel"
@@ -232,3 +233,11 @@ def test_dates_that_noise_moves_too_far_cost_the_sql_only():
     answer = protect().sql(text, epsilon=1)
     assert answer.columns == ("ward", "n")
     assert "years 1 to 9999" in answer.outer_notes[0]
+
+
+def test_stars_that_are_compared_are_refused_for_what_is_missing():
+    rows = pa.table({"id": [1, 2], "age": [3, 4]})
+    with dp.protect(rows, name="t", unit="id", epsilon=9) as session:
+        text = "SELECT COUNT(*) FROM (SELECT * FROM t EXCEPT SELECT * FROM t WHERE age > 3)"
+        with pytest.raises(InvalidQuery, match="sub-queries that name their columns"):
+            session.sql(text, epsilon=1)

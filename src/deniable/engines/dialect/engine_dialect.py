@@ -237,9 +237,18 @@ class ValueWriter:
         return unsupported(self.dialect, node)
 
 
+_WRITTEN: Mapping[type[exp.Expr], str] = {
+    exp.JSONExtractScalar: "->> of JSON",
+    exp.Array: "lists (UNNEST)",
+    exp.ArraySize: "lists (UNNEST)",
+    exp.Ordered: "order of rows in OVER (... ORDER BY ...)",
+}
+
+
 def unsupported(dialect: Dialect, node: exp.Expr) -> Unsupported:
-    """The refusal of a node that an engine cannot reproduce."""
+    """The refusal of a node that an engine cannot reproduce, by the name that was written."""
+    name = node.sql_name() if isinstance(node, exp.Func) else type(node).__name__.upper()
     return Unsupported(
-        f"{dialect.engine} cannot reproduce DuckDB's {type(node).__name__.upper()} exactly. "
+        f"{dialect.engine} cannot reproduce DuckDB's {_WRITTEN.get(type(node), name)} exactly. "
         "Leave it out, or copy the table into DuckDB. Nothing was spent."
     )

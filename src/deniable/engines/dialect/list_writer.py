@@ -4,6 +4,7 @@ from sqlglot import exp
 
 from deniable.engines.dialect.engine_dialect import ValueWriter
 from deniable.engines.dialect.typed_sql import ELEMENTS, Kind, TypedSQL
+from deniable.errors import Unsupported
 
 
 def _write_list_of(to: ValueWriter, node: exp.Expr) -> TypedSQL:
@@ -45,3 +46,14 @@ def look_up(to: ValueWriter, node: exp.Expr) -> TypedSQL:
     listed, place = _write_list_of(to, node.expressions[0]), to.write(node.expressions[1])
     assert to.dialect.lists is not None
     return TypedSQL(to.dialect.lists[1].format(listed.sql, place.sql), listed.kind)
+
+
+def order_by_list(to: ValueWriter) -> Unsupported:
+    """The refusal to sort lists: a NULL in them, or in their place, comes elsewhere than in
+    DuckDB."""
+    return Unsupported(
+        f"{to.dialect.engine} cannot put rows in order by their lists as DuckDB does. Rows of "
+        "one person that tie in ORDER BY are told apart by the other columns that are used, "
+        "here by a list. Write RANK() in the place of ROW_NUMBER(), which treats rows that tie "
+        "alike, or copy the table into DuckDB. Nothing was spent."
+    )

@@ -7,8 +7,8 @@ from sqlglot import exp
 from deniable.engines.dialect.constants import digits_of
 from deniable.engines.dialect.engine_dialect import ValueWriter, WriteNode
 from deniable.engines.dialect.function_writer import round_to_digits
-from deniable.engines.dialect.list_writer import list_length, look_up, spread
-from deniable.engines.dialect.typed_sql import INTEGERS, NUMBERS, Kind, TypedSQL
+from deniable.engines.dialect.list_writer import list_length, look_up, order_by_list, spread
+from deniable.engines.dialect.typed_sql import ELEMENTS, INTEGERS, NUMBERS, Kind, TypedSQL
 from deniable.engines.handover.declared_keys import type_of_keys
 from deniable.query.plan.quoting import quote_name
 
@@ -313,6 +313,8 @@ def write_list(to: ValueWriter, node: exp.Expr) -> str:
         if last and not to.dialect.windows:
             raise to.unsupported(item)  # it sorts texts and NULLs in another way
         value = to.write(item.this if ordered else item)
+        if last and value.kind in ELEMENTS:
+            raise order_by_list(to)
         down = " DESC" if ordered and item.args.get("desc") else ""
         parts.append(f"{value.sql}{down}{last}")
     return ", ".join(parts)

@@ -29,6 +29,7 @@ _KNOWN = (
 )
 _INSTEAD = {
     "string_agg": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
+    "listagg": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
     "group_concat": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
     "array_agg": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
     "list": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
@@ -48,6 +49,11 @@ _INSTEAD = {
     "age": "Write DATE_DIFF('day', a, b), or 'year' instead of 'day'.",
     "lag": "Write LAG(x) OVER (PARTITION BY the privacy unit ORDER BY d) in a sub-query.",
 }
+_OF_LISTS = re.compile(r"(list|array)_\w+|cardinality|flatten|size|inline", re.I)
+LISTS = (
+    "Lists are read by UNNEST, as in SELECT COUNT(*) FROM visits, UNNEST(visits.codes) AS "
+    "u(code) WHERE code = 'I10', or GROUP BY code."
+)
 _WRITING_DATES = frozenset(["strftime", "to_char", "date_format"])
 
 
@@ -91,6 +97,7 @@ def unknown_function(name: str) -> InvalidQuery:
             "d)."
         )
     hint = _INSTEAD.get(name.lower()) or _nearest(name)
+    hint = LISTS if name.lower() not in _INSTEAD and _OF_LISTS.fullmatch(name) else hint
     where = "docs/reference/sql.md lists all functions."
     parts = (f"There is no function {name.upper()}.", hint, where)
     return InvalidQuery(" ".join(part for part in parts if part))

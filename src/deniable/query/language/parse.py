@@ -5,6 +5,7 @@ into our own trees. The text itself goes no further.
 """
 
 import logging
+import re
 from fractions import Fraction
 from functools import lru_cache
 
@@ -20,7 +21,7 @@ from deniable.query.language.expressions import (
 from deniable.query.language.function_names import advise_unparsed
 from deniable.query.language.question import Question
 from deniable.query.language.quoted_names import quote_names
-from deniable.query.language.spellings.written_json import check_json_keys
+from deniable.query.language.spellings.written_json import check_json_keys, check_json_paths
 from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_selects import (
     check_clauses,
@@ -212,8 +213,13 @@ def _only_statement(text: str) -> exp.Expr:
     except Exception as problem:  # sqlglot has errors of its own, and others where it is wrong
         raise _not_understood(text, problem) from None
     statements = [statement for statement in parsed if statement is not None]
+    for statement in statements:
+        check_json_paths(statement)
+    joined = re.search(r"\b(STRING_AGG|LISTAGG|GROUP_CONCAT)\s*\(", text, re.IGNORECASE)
     for function in (node for one in statements for node in one.find_all(exp.Func)):
         place = function.meta  # sqlglot gives some functions another name
+        if isinstance(function, exp.GroupConcat) and joined:
+            place["written"] = joined[1]
         if "start" in place:
             place["written"] = text[place["start"] : place["end"] + 1]
     if len(statements) != 1:

@@ -7,7 +7,12 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS, TRUNCATION_UNITS
-from deniable.query.language.spellings.written_json import read_json, refuse_arrow, refuse_json
+from deniable.query.language.spellings.written_json import (
+    read_json,
+    refuse_arrow,
+    refuse_json,
+    refuse_path,
+)
 from deniable.query.language.syntax_tree import Call, Expression, Literal
 
 Reader: TypeAlias = Callable[[exp.Expr], Expression]
@@ -252,5 +257,7 @@ _SPECIAL: dict[type[exp.Expr], Callable[[exp.Expr, Reader], Call]] = {
     exp.DPipe: _join,
     exp.JSONExtractScalar: read_json,
     exp.JSONExtract: refuse_json,
+    exp.JSONBExtract: refuse_path,
+    exp.JSONBExtractScalar: refuse_path,
     exp.Lambda: refuse_arrow,
 }

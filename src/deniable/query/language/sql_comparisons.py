@@ -6,6 +6,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
+from deniable.query.language.function_names import LISTS
 from deniable.query.language.syntax_tree import Call, Expression, Literal
 
 Reader: TypeAlias = Callable[[exp.Expr], Expression]
@@ -60,7 +61,7 @@ def _list_operand(node: exp.Expr) -> dict[str, object] | None:
         return {"query": inner if isinstance(inner, exp.Subquery) else inner.subquery()}
     if isinstance(inner, exp.Array | exp.Tuple):
         return {"expressions": inner.expressions}
-    raise InvalidQuery(f"{kind} takes a list or a sub-query: = {kind} ([1, 2, 3]).")
+    raise InvalidQuery(f"{kind} takes a list or a sub-query: = {kind} ([1, 2, 3]). {LISTS}")
 
 
 def _row(node: exp.Expr) -> list[exp.Expr] | None:

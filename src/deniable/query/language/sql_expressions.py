@@ -9,7 +9,12 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.language import sql_aggregates
-from deniable.query.language.function_names import AGGREGATES, FUNCTIONS, unknown_function
+from deniable.query.language.function_names import (
+    AGGREGATES,
+    FUNCTIONS,
+    LISTS,
+    unknown_function,
+)
 from deniable.query.language.spellings.respell import respell
 from deniable.query.language.spellings.written_windows import read_window
 from deniable.query.language.sql_calls import (
@@ -89,6 +94,17 @@ _MOST_DIGITS = 1000
 _NUMBER = re.compile(r"([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(e[+-]?[0-9]+)?", re.I)
 
 
+def _unknown(node: exp.Expr) -> InvalidQuery:
+    """The refusal of what is not listed."""
+    if isinstance(node, exp.Func):
+        return unknown_function(node.meta.get("written") or node.sql_name())
+    text = (
+        f"{quote_sql(node)} is not supported. docs/reference/sql.md lists what is, and what to"
+    )
+    lists = f" {LISTS}" if isinstance(node, exp.Bracket) else ""
+    return InvalidQuery(f"{text} write instead.{lists}")
+
+
 class ExpressionReader:
     """Reads expressions. `read_selection` reads the sub-queries in them."""
 
@@ -133,12 +149,7 @@ class ExpressionReader:
             call = read_call(node, self.read)
             if call is not None:
                 return call
-            if isinstance(node, exp.Func):
-                raise unknown_function(node.meta.get("written") or node.sql_name())
-            raise InvalidQuery(
-                f"{quote_sql(node)} is not supported. docs/reference/sql.md lists what is, and "
-                "what to write instead."
-            )
+            raise _unknown(node)
         return special(self, node)
 
     def _binary(self, node: exp.Expr, name: str) -> Expression:
@@ -263,9 +274,9 @@ class ExpressionReader:
     def _in(self, node: exp.Expr) -> Expression:
         if node.args.get("query"):
             return SubQuery("in", self._selection(node.args["query"]), self.read(node.this))
-        check_places(node, "this", "expressions")
         if not node.expressions:
-            raise InvalidQuery("IN takes a list of constants, or a sub-query.")
+            raise InvalidQuery(f"IN takes a list of constants, or a sub-query. {LISTS}")
+        check_places(node, "this", "expressions")
         return Call(
             "in",
             (self.read(node.this), *(self.read(expression) for expression in node.expressions)),

@@ -12,6 +12,7 @@ from deniable.query.language.expressions import (
     conjunction,
     conjuncts,
 )
+from deniable.query.language.function_names import LISTS
 from deniable.query.language.spellings.compared_rows import compare_rows
 from deniable.query.language.spellings.written_lists import add_lists, read_unnested
 from deniable.query.language.spellings.written_windows import read_qualify
@@ -35,6 +36,7 @@ from deniable.query.language.syntax_tree import (
     Unnested,
 )
 
+ALL_COLUMNS = "SELECT * would release rows"
 _CLAUSES = {"expressions", "from_", "joins", "where", "group", "having", "distinct"}
 _CLAUSES |= {"laterals"}
 _OUTER_CLAUSES = _CLAUSES | {"order", "limit"}
@@ -255,6 +257,7 @@ def _read_relation(node: exp.Expr) -> Relation:
         raise InvalidQuery(
             f"{quote_sql(node)} cannot be read from. FROM takes tables of the policy by name, "
             "and sub-queries on them, but no files, functions or lists of values."
+            + (f" {LISTS}" if node.find(exp.Unnest, exp.Explode) else "")
         )
     for join in node.args.get("joins") or ():
         relation = _read_join(relation, join)
@@ -337,8 +340,7 @@ def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star
         if isinstance(node, exp.Star) or whole:
             if not stars:
                 raise InvalidQuery(
-                    "SELECT * would release rows. Ask for aggregates, such as COUNT(*) or "
-                    "AVG(x)."
+                    f"{ALL_COLUMNS}. Ask for aggregates, such as COUNT(*) or AVG(x)."
                 )
             if isinstance(node, exp.Star) and not _extras(node):
                 outputs.append(Star())

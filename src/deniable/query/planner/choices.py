@@ -19,7 +19,6 @@ from fractions import Fraction
 
 from deniable.errors import InvalidQuery
 from deniable.exact.rationals import decimal_text
-from deniable.exact.suggestions import declaration
 from deniable.mechanisms import PermuteAndFlip, QuantileIntervals, Quantiles
 from deniable.mechanisms.quantiles.best_method import choose_method
 from deniable.privacy.neighbors import neighboring
@@ -27,6 +26,7 @@ from deniable.query.language.syntax_tree import Aggregate, Expression, Named
 from deniable.query.plan.grid_steps import coarsen_by_tens
 from deniable.query.plan.plan import Choice
 from deniable.query.planner.draft import TYPICAL_ROWS, Draft, UnpricedChoice
+from deniable.query.relations.kind_checks import declare
 from deniable.query.relations.scope import Scope
 from deniable.query.statements.group_keys import key_of
 
@@ -93,8 +93,9 @@ def _modes(
     if key.values is None:
         raise InvalidQuery(
             f"{aggregates[0]} chooses among declared values, but {argument} has no declared "
-            f"values. Declare them, for example   {declaration(str(argument))}   or ask SELECT "
-            f"{argument}, COUNT(*) AS n ... GROUP BY {argument} ORDER BY n DESC LIMIT {most}."
+            f"values. Declare them, for example   {declare(argument, scope.table)}   or ask "
+            f"SELECT {argument}, COUNT(*) AS n ... GROUP BY {argument} ORDER BY n DESC LIMIT "
+            f"{most}."
         )
     if most > len(key.values):
         raise InvalidQuery(

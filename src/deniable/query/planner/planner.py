@@ -10,7 +10,6 @@ from math import prod
 
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.rationals import Number, positive, probability, rational
-from deniable.exact.suggestions import declaration
 from deniable.policy import Policy
 from deniable.query.language.expressions import aggregates_in
 from deniable.query.language.question import Question
@@ -26,6 +25,7 @@ from deniable.query.planner.levels import groupings_of, level_columns, level_lim
 from deniable.query.planner.noise import split_budget
 from deniable.query.planner.notes import note_names, write_notes
 from deniable.query.planner.outputs import name_outputs, predict_margins
+from deniable.query.relations.kind_checks import declare
 from deniable.query.relations.resolve import resolve_question
 from deniable.query.statements.aggregate_statement import AggregateStatement
 from deniable.query.statements.cell_statement import CellStatement
@@ -133,7 +133,7 @@ def find_keys(draft: Draft) -> None:
     draft.private = any(key.values is None for key in keys)
     _refuse_units(draft)
     if draft.private and draft.request.delta == 0:
-        raise InvalidQuery(_no_delta(keys))
+        raise InvalidQuery(_no_delta(draft))
     # Every declared group is answered, even an empty one.
     declared = prod(len(key.values) for key in keys if key.values is not None)
     if declared > _MOST_GROUPS:
@@ -327,10 +327,13 @@ def _is_unit(expression: Expression, unit: str) -> bool:
     return isinstance(expression, ColumnRef) and expression.name.lower() == unit.lower()
 
 
-def _no_delta(keys: tuple[GroupKey, ...]) -> str:
-    name = next(key.name for key in keys if key.values is None)
+def _no_delta(draft: Draft) -> str:
+    pairs = zip(draft.keys, draft.key_expressions, strict=True)
+    name, found = next((key.name, what) for key, what in pairs if key.values is None)
+    how = "Group by a column with declared keys,"
+    if isinstance(found, ColumnRef):
+        how = f"Declare them, for example   {declare(found, draft.table)}  "
     return (
         f"The groups of {name} are not declared, so even their names are private, and showing "
-        f"them takes a delta above 0.\n  Declare them, for example   {declaration(name)}   or "
-        "give the budget a delta, such as 1e-6."
+        f"them takes a delta above 0.\n  {how} or give the budget a delta, such as 1e-6."
     )

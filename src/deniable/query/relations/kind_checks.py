@@ -7,8 +7,10 @@ from typing import TypeVar
 
 from deniable.errors import InvalidQuery
 from deniable.exact.suggestions import declaration
+from deniable.policy import Table
 from deniable.query.language.spellings.written_windows import WINDOW
 from deniable.query.language.syntax_tree import Call, ColumnRef, Expression, Literal
+from deniable.query.relations.basic_functions import ANY, Function
 from deniable.query.relations.value_ranges import ValueRange
 
 _Part = TypeVar("_Part")
@@ -74,6 +76,8 @@ def compare_alike(
     both may be equal, and a truth value beside a number or its own name. Other texts are
     NULL."""
     found = {kind for kind in kinds if kind is not None}
+    if found == {"number", "text"} and all(isinstance(part, Literal) for part in arguments):
+        return tuple(map(read_number, arguments))
     if found == {"number", "text"} and name in ("=", "<>", "in"):
         others = [
             whole for kind, whole in zip(kinds, integers, strict=True) if kind == "number"
@@ -177,8 +181,18 @@ def not_in_rows(call: Call) -> str:
     )
 
 
-def not_a_number(argument: Expression, kind: str | None) -> str:
-    """Why an argument cannot be added up."""
+def declare(argument: Expression, table: Table, *, bounds: bool = False) -> str:
+    """How to declare the keys or the bounds of a column; of elements, those of their list."""
+    name = argument.name if isinstance(argument, ColumnRef) else str(argument)
+    column = next((c for n, c in table.columns.items() if n.lower() == name.lower()), None)
+    if column is None:
+        return declaration(name, bounds=bounds)
+    lists = column.of_list is not None
+    return declaration(column.of_list or column.name, bounds=bounds, lists=lists)
+
+
+def not_a_number(argument: Expression, kind: str | None, table: Table) -> str:
+    """Why an argument cannot be added up, and how bounds of a column are declared."""
     hint = "COUNT it, or ask for its most frequent values with MODE or TOP_K."
     if kind == "date":
         hint = (
@@ -186,19 +200,22 @@ def not_a_number(argument: Expression, kind: str | None) -> str:
             f"or about a number, such as EXTRACT(hour FROM {argument})."
         )
     if kind == "text" and isinstance(argument, ColumnRef):
+        how = declare(argument, table, bounds=True)
         hint += (
             "\n  All columns of a CSV file are text unless declared. If it holds numbers, "
-            f"declare bounds in the policy, for example   {_bounds_for(argument)}"
+            f"declare bounds in the policy, for example   {how}"
         )
     return f"{argument} is {kind or 'NULL'}, and only numbers can be added up or ranked. {hint}"
 
 
-def no_limit(argument: Expression) -> str:
-    """Why an argument without bounds cannot be added up."""
+def no_limit(argument: Expression, table: Table) -> str:
+    """Why an argument without bounds cannot be added up, and how those of a column are
+    declared."""
     if isinstance(argument, ColumnRef):
+        how = declare(argument, table, bounds=True)
         return (
             f"{argument} has no limit: one person could change the answer by any amount.\n"
-            f"  Declare bounds in the policy, for example   {_bounds_for(argument)}"
+            f"  Declare bounds in the policy, for example   {how}"
         )
     return (
         f"{argument} has no limit: one person could change the answer by any amount.\n"
@@ -206,5 +223,10 @@ def no_limit(argument: Expression) -> str:
     )
 
 
-def _bounds_for(column: ColumnRef) -> str:
-    return declaration(str(column), bounds=True)
+def taken_by(function: Function) -> str:
+    """How many arguments a function takes, for an error message."""
+    if function.most == ANY:
+        return f"it takes {function.least} or more"
+    if function.least == function.most:
+        return f"it takes {function.least}"
+    return f"it takes {function.least} to {function.most}"

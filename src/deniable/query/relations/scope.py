@@ -13,7 +13,6 @@ from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS
 from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Expression, Literal
 from deniable.query.plan.grid_steps import coarsen_by_tens
 from deniable.query.relations import value_ranges
-from deniable.query.relations.basic_functions import ANY, Function
 from deniable.query.relations.function_table import FUNCTIONS
 from deniable.query.relations.kind_checks import (
     JOINING,
@@ -29,6 +28,7 @@ from deniable.query.relations.kind_checks import (
     not_a_number,
     not_in_rows,
     read_number,
+    taken_by,
 )
 from deniable.query.relations.literals import literal_range, literal_sql
 from deniable.query.relations.row_origin import NO_ORIGIN, RowOrigin, RowSource
@@ -201,7 +201,7 @@ class Scope:
             raise InvalidQuery(not_in_rows(call))
         if not function.least <= len(ranges) <= function.most:
             raise InvalidQuery(
-                f"{call} has the wrong number of arguments: {_arguments(function)}. Found "
+                f"{call} has the wrong number of arguments: {taken_by(function)}. Found "
                 f"{len(ranges)}."
             )
         check_kinds(call, function.kind, [argument.kind for argument in ranges])
@@ -353,9 +353,9 @@ class Scope:
         if values.kind == "boolean":
             return 0, 1, Fraction(1)
         if values.kind != "number":
-            raise InvalidQuery(not_a_number(argument, values.kind))
+            raise InvalidQuery(not_a_number(argument, values.kind, self.table))
         if values.low is None or values.high is None:
-            raise UnboundedColumn(no_limit(argument))
+            raise UnboundedColumn(no_limit(argument, self.table))
         step = values.step
         # A constant has width 0. Then any power of ten will do.
         width = values.high - values.low or abs(values.high) or Fraction(1)
@@ -363,15 +363,6 @@ class Scope:
             step = _power_of_ten(width / (1 << _DEFAULT_BITS))
         low, high = values.low / step, values.high / step
         return coarsen_by_tens(low.__floor__(), high.__ceil__(), step)
-
-
-def _arguments(function: Function) -> str:
-    """How many arguments a function takes, for an error message."""
-    if function.most == ANY:
-        return f"it takes {function.least} or more"
-    if function.least == function.most:
-        return f"it takes {function.least}"
-    return f"it takes {function.least} to {function.most}"
 
 
 def _power_of_ten(step: Fraction) -> Fraction:

@@ -3,7 +3,9 @@
 The places 1, 2, ... of a list are constants of the statement, so a row becomes as many rows as
 there are places, and those behind the end of its own list are dropped. Of a longer list the
 first elements count: which ones depends on that row alone. So one row becomes at most
-`length` rows of the same unit, and no list can make an engine fail.
+`length` rows of the same unit, and no list can make an engine fail. Several lists of one row
+multiply, and so does a join before them, so their product has a limit: otherwise the long lists
+of one row could exhaust the engine's time or memory, and everybody would see that failure.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,6 +25,8 @@ from deniable.query.relations.sql_nodes import column, named, number, subquery
 from deniable.query.relations.views import RelationView, ViewColumn
 
 _PLACE = "place"  # in a list
+_MOST_TIMES = 10_000  # rows that lists make of one row
+_MOST_MADE = 10**8  # rows that lists make of one unit's rows behind a join, as a join may
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class UnnestedRows:
 
 def unnest_view(view: RelationView, relation: Unnested) -> RelationView:
     """The view of the rows with the elements of one of their lists."""
-    found = view.column(relation.column)
+    found = _find_list(view, relation.column)
     declared = (
         view.scope.column(found.expression.name)
         if isinstance(found.expression, ColumnRef)
@@ -74,7 +78,7 @@ def unnest_view(view: RelationView, relation: Unnested) -> RelationView:
             f"count, and what they are, for example   {example}"
         )
     name = relation.name or relation.alias or "unnest"
-    element = replace(declared.elements, name=name, spread=True)
+    element = replace(declared.elements, name=name, spread=True, of_list=declared.name)
     shown = ViewColumn(relation.alias, name, ColumnRef(name), relation.alias == IN_SELECT)
     elements = Scope(Table("unnest", public=True, columns={name: element}))
     columns, outputs = side_by_side(view, RelationView(elements, (shown,)))
@@ -87,6 +91,7 @@ def unnest_view(view: RelationView, relation: Unnested) -> RelationView:
         if held.expression == view.unit
     ]
     length, origin = declared.length, _spread(view.scope.origin, declared.length)
+    _check_times(relation, origin)
     table = _unnested_table(view, origin, columns, units, length)
     at = view.columns.index(found)
     source = UnnestedRows(view, at, length, relation.outer, table)
@@ -97,6 +102,33 @@ def unnest_view(view: RelationView, relation: Unnested) -> RelationView:
         for one in outputs
     )
     return RelationView(Scope(table, source, origin), outputs)
+
+
+def _find_list(view: RelationView, ref: ColumnRef) -> ViewColumn:
+    try:
+        return view.column(ref)
+    except InvalidQuery as problem:
+        raise InvalidQuery(
+            f"{problem} Lists of a frame are read if the policy declares their `length`, for "
+            f'example   {ref.name} = {{ length = 5, kind = "text" }}'
+        ) from None
+
+
+def _check_times(relation: Unnested, origin: RowOrigin) -> None:
+    """Refuses lists that could make very many rows of one."""
+    if origin.times > _MOST_TIMES:
+        raise InvalidQuery(
+            f"UNNEST({relation.column}): the lists of one row could make {origin.times:,} "
+            f"rows, and at most {_MOST_TIMES:,} are allowed: otherwise one row with long lists "
+            "could exhaust the engine. Ask about one list at a time, or declare a shorter "
+            "`length`."
+        )
+    if (origin.most_joined or 0) ** 2 * origin.times > _MOST_MADE:
+        raise InvalidQuery(
+            f"UNNEST({relation.column}) behind a join of private tables could make too many "
+            "rows of one person. Write it into a sub-query before the join: FROM (SELECT "
+            f"*, UNNEST({relation.column.name}) AS element FROM ...) AS a JOIN ... ."
+        )
 
 
 def _spread(origin: RowOrigin, length: int) -> RowOrigin:

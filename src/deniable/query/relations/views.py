@@ -198,6 +198,7 @@ def declare_column(name: str, expression: Expression, scope: Scope) -> Declared:
             length=source.length,
             elements=source.elements,
             spread=source.spread,
+            of_list=source.of_list,
         )
     leaves = (leaf for leaf in walk(expression) if isinstance(leaf, ColumnRef))
     spread = any(scope.column(leaf.name).spread for leaf in leaves)

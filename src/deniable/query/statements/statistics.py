@@ -16,11 +16,11 @@ from math import isqrt
 
 from deniable.errors import InvalidQuery
 from deniable.exact.rationals import decimal_text
-from deniable.exact.suggestions import declaration
 from deniable.privacy.neighbors import Neighbors
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression
 from deniable.query.plan.contribution import Contribution
 from deniable.query.plan.grid_steps import FARTHEST_STEP, coarsen_by_tens
+from deniable.query.relations.kind_checks import declare
 from deniable.query.relations.scope import Scope
 
 COUNT_ROWS = Aggregate("count", None)
@@ -238,7 +238,7 @@ def labels(argument: Expression, scope: Scope) -> tuple[str | bool, ...]:
     if keys is None or isinstance(keys, str):
         raise InvalidQuery(
             f"HISTOGRAM({argument}) needs the values that it counts. Declare them in the "
-            f"policy, for example   {declaration(str(argument))}"
+            f"policy, for example   {declare(argument, scope.table)}"
         )
     return tuple(str(key) for key in keys)
 

@@ -16,6 +16,7 @@ from deniable.exact.foreign_text import printable
 from deniable.exact.rationals import decimal_text, positive
 from deniable.exact.text_formats import percent
 from deniable.query.language.parse import parse
+from deniable.query.language.sql_selects import ALL_COLUMNS
 from deniable.query.language.syntax_tree import ColumnRef
 from deniable.query.language.within_clause import split_within_clause
 from deniable.query.outer.divide import DividedQuestion, divide
@@ -32,6 +33,7 @@ from deniable.release.session.door import Door
 from deniable.release.session.release import Release
 
 _LONGEST_REASON = 300
+_OF_PARTS = (NO_AGGREGATE, ALL_COLUMNS)  # refusals of a part: the first one says more
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def plan_outer(
     except InvalidParameter:  # an option that fits the whole question only
         raise refusal from None
     except InvalidQuery as problem:
-        if str(problem).startswith(NO_AGGREGATE):  # of a part: the first refusal says more
+        if str(problem).startswith(_OF_PARTS):
             raise refusal from None
         raise
     share = _share(options, len(divided.inner))

@@ -1,6 +1,7 @@
 """UNNEST and JSON in the spellings of several systems: one meaning, that of DuckDB."""
 
 import json
+import re
 
 import duckdb
 import pyarrow as pa
@@ -56,6 +57,20 @@ REFUSED = {
     "SELECT COUNT(note ->> '$.a[*]') FROM t": "constant path",
     "SELECT COUNT(note ->> '$.a[-1]') FROM t": "constant path",
     "SELECT COUNT(note ->> note) FROM t": "constant path",
+    "SELECT COUNT(*) FROM t, UNNEST(other) AS u(x)": "declares their `length`",
+    # What it says can be written so: of elements, their list is declared.
+    "SELECT SUM(x) FROM t, UNNEST(plain) AS u(x)": "plain = { length = 5, bounds = [0, 1000]",
+    "SELECT SUM(y) FROM (SELECT x AS y FROM t, UNNEST(plain) AS u(x))": "plain = { length = 5",
+    "SELECT SUM(x) FROM t, UNNEST(codes) AS u(x)": "codes = { length = 5, bounds",
+    "SELECT MODE(x) FROM t, UNNEST(plain) AS u(x)": "plain = { length = 5, keys",
+    "SELECT HISTOGRAM(x) FROM t, UNNEST(words) AS u(x)": "words = { length = 5, keys",
+    # Other ways to ask about lists.
+    "SELECT COUNT(*) FROM t WHERE 'a' = ANY(codes)": "Lists are read by UNNEST",
+    "SELECT COUNT(*) FROM t WHERE 'a' IN codes": "Lists are read by UNNEST",
+    "SELECT COUNT(*) FROM t WHERE codes[1] = 'a'": "Lists are read by UNNEST",
+    "SELECT COUNT(*) FROM t WHERE list_contains(codes, 'a')": "Lists are read by UNNEST",
+    "SELECT AVG(ARRAY_LENGTH(codes, 1)) FROM t": "Lists are read by UNNEST",
+    "SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM UNNEST(t.codes) AS u(x))": "by UNNEST",
 }
 DECLARED = {
     "bounds": {"cost": (0, 9), "more": (0, 9)},
@@ -112,6 +127,30 @@ def test_json_means_what_it_means_in_duckdb(opened, path):
 @pytest.mark.parametrize("sql", REFUSED)
 def test_what_has_no_meaning_here_is_refused(sql):
     schema = {"id": "BIGINT", "cost": "DOUBLE", "codes": "VARCHAR[]", "more": "BIGINT[]"}
-    table = Table.declare("t", unit="id", **DECLARED).with_schema(schema | {"note": "VARCHAR"})
-    with pytest.raises(InvalidQuery, match=REFUSED[sql].replace("[", r"\[")):
+    schema |= {"note": "VARCHAR", "plain": "BIGINT[]", "words": "VARCHAR[]"}
+    declared = DECLARED | {"length": DECLARED["length"] | {"plain": 2, "words": 2}}
+    table = Table.declare("t", unit="id", **declared).with_schema(schema)
+    with pytest.raises(InvalidQuery, match=re.escape(REFUSED[sql])):
         plan(parse(sql), Policy([table], epsilon=9, delta=0.1), epsilon=1)
+
+
+@pytest.mark.parametrize("path", ["$..a", "$[?(@.a)]", "$.a[:1]", "$[18446744073709551616]"])
+def test_a_path_that_cannot_be_written_is_refused_before_the_charge(opened, path):
+    session, _ = opened
+    before = session.remaining.epsilon
+    with pytest.raises(InvalidQuery, match="constant path"):
+        session.sql(f"SELECT COUNT(note ->> '{path}') AS n FROM t", epsilon=1)
+    assert session.remaining.epsilon == before
+
+
+def test_groups_of_elements_are_declared_at_their_list():
+    schema = {"id": "BIGINT", "words": "VARCHAR[]", "ward": "VARCHAR"}
+    table = Table.declare("t", unit="id", length={"words": 2}).with_schema(schema)
+    asked = {
+        "SELECT w, COUNT(*) FROM t, UNNEST(words) AS u(w) GROUP BY w": "words = { length = 5, ",
+        "SELECT z, COUNT(*) FROM (SELECT ward AS z FROM t) GROUP BY z": "ward = { keys",
+        "SELECT UPPER(ward) AS k, COUNT(*) FROM t GROUP BY k": "a column with declared keys",
+    }
+    for sql, says in asked.items():
+        with pytest.raises(InvalidQuery, match=re.escape(says)):
+            plan(parse(sql), Policy([table], epsilon=9), epsilon=1, delta=0)

@@ -6,6 +6,7 @@ groups inside FROM.
 
 from fractions import Fraction
 
+from deniable.errors import InvalidQuery
 from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
@@ -32,6 +33,7 @@ def compare_rows(
         for output in (sides[0].outputs if isinstance(sides[0], Selection) else ())
         if isinstance(output, Named)
     ]
+    _check_widths([side.outputs for side in sides if isinstance(side, Selection)], both)
     written = isinstance(sides[0], Selection) and len(names) == len(sides[0].outputs)
     if not written or len({name.lower() for name in names}) < len(names) or not names:
         return None
@@ -46,6 +48,16 @@ def compare_rows(
     columns = tuple(Named(name, ColumnRef(name)) for name in names)
     rows = Derived(UnionAll(parts), "compared")
     return Selection(rows, columns, keys=columns, having=Call("and", found))
+
+
+def _check_widths(sides: list[tuple[Named | Star, ...]], both: bool) -> None:
+    """Refuses sides with different numbers of columns, if both are written down."""
+    widths = [len(one) for one in sides if all(isinstance(each, Named) for each in one)]
+    if len(set(widths)) > 1:
+        raise InvalidQuery(
+            f"Both sides of {'INTERSECT' if both else 'EXCEPT'} need the same number of "
+            f"columns. Found {widths[0]} and {widths[1]}."
+        )
 
 
 def _has(side: str, yes: bool) -> Expression:

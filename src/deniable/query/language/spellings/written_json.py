@@ -9,6 +9,8 @@ from deniable.errors import InvalidQuery
 from deniable.query.language.syntax_tree import Call, Expression, Literal
 
 _MOST_PARTS = 50
+_MOST_PLACES = 1 << 31  # engines refuse a place that does not fit 64 bits
+_PARTS = (exp.JSONPathRoot, exp.JSONPathKey, exp.JSONPathSubscript)
 _MARKS = set("'\"\\*")  # in no key
 _ARROWS = (TokenType.ARROW, TokenType.DARROW)
 _FUNCTIONS = {
@@ -42,6 +44,13 @@ def refuse_json(node: exp.Expr, read: Callable[[exp.Expr], Expression]) -> Call:
     )
 
 
+def refuse_path(node: exp.Expr, read: Callable[[exp.Expr], Expression]) -> Call:
+    """x #> path and x #>> path, which PostgreSQL has."""
+    raise InvalidQuery(
+        "#> and #>> are not supported. Write ->> with one path, as in x ->> '$.a.b[0]'."
+    )
+
+
 def refuse_arrow(node: exp.Expr, read: Callable[[exp.Expr], Expression]) -> Call:
     """-> inside a function, which also writes a function of list elements."""
     raise InvalidQuery(
@@ -58,7 +67,9 @@ def _parts(node: exp.Expr) -> list[exp.Expr]:
 
 def _write_part(part: exp.Expr) -> str:
     """A step of a path in its only spelling: a key in quotes, or a place from 0."""
-    if isinstance(part, exp.JSONPathSubscript) and type(part.this) is int and part.this >= 0:
+    if isinstance(part, exp.JSONPathSubscript) and type(part.this) is int:
+        if not 0 <= part.this < _MOST_PLACES:
+            raise _not_a_path()
         return f"[{part.this}]"
     plain = isinstance(part, exp.JSONPathKey) and isinstance(part.this, str)
     if not plain or not part.this.isprintable() or set(part.this) & _MARKS:
@@ -71,6 +82,12 @@ def _not_a_path() -> InvalidQuery:
         "->> takes a constant path of keys and of places from 0, such as x ->> '$.name' or x "
         "->> '$.items[0].\"unit price\"'."
     )
+
+
+def check_json_paths(tree: exp.Expr) -> None:
+    """Refuses steps to many values, wherever they stand: sqlglot cannot write all of them."""
+    if any(not isinstance(part, _PARTS) for part in tree.find_all(exp.JSONPathPart)):
+        raise _not_a_path()
 
 
 def check_json_keys(tokens: Iterable[Token]) -> None:
