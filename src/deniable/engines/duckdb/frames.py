@@ -129,9 +129,13 @@ def _column_readers(frame: Any) -> list[Reader]:
                 f"A table must have named columns; a {type(frame).__name__} is a single "
                 'column. Make a frame of it, for example with   series.to_frame("cost")'
             ) from None
+    build = "pyarrow.Table.from_pylist" if isinstance(frame, list) else "pyarrow.table"
+    remedy = (
+        f" Make a frame of it with   {build}(rows)" if isinstance(frame, dict | list) else ""
+    )
     raise InvalidData(
         "A table must be a pandas, Polars or Arrow frame, or a path. "
-        f"Found {type(frame).__name__}."
+        f"Found {type(frame).__name__}.{remedy}"
     )
 
 

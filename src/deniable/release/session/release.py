@@ -153,6 +153,10 @@ class Release(ReleasedRows):
         """The number without what is behind its point, if the answer is a single number."""
         return int(self._number())
 
+    def __format__(self, form: str) -> str:
+        """The answer as text; with a format such as ".1f", its single number."""
+        return format(self._number(), form) if form else str(self)
+
     def _number(self) -> int | float:
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int | float):

@@ -1,6 +1,7 @@
 """`deniable init`: draft a policy from the names and types of columns. No value is in it."""
 
 import os
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from itertools import chain, count
@@ -64,7 +65,8 @@ def init(
         ) from None
     print(f"{out} is drafted. {_what_to_decide(text)}")
     print(told)
-    print("Then list the tables with   deniable tables")
+    other = "" if out == Path("deniable.toml") else f" --policy {shlex.quote(str(out))}"
+    print(f"Then list the tables with   deniable tables{other}")
     if warning:
         print(f"\nThe file cannot be opened as it is: {warning}\n{HOW_TO_CORRECT}")
 
