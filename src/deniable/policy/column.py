@@ -216,16 +216,16 @@ class Column:
 def _bounds(name: str, bounds: Sequence[Number]) -> tuple[Fraction, Fraction]:
     if isinstance(bounds, str) or len(to_tuple(bounds) or ()) != 2:
         raise _bad(name, "bounds", f"must be two numbers, such as [0, 100]. Found {bounds!r}")
-    found = f"Found {list(bounds)}"
+    shown = f"Found {list(bounds)}"
     try:
         low, high = (rational(bound, "bounds") for bound in bounds)
     except InvalidParameter:
-        raise _bad(name, "bounds", f"must be two finite numbers. {found}") from None
+        raise _bad(name, "bounds", f"must be two finite numbers. {shown}") from None
     if low >= high:
-        raise _bad(name, "bounds", f"must be [low, high] with low < high. {found}")
+        raise _bad(name, "bounds", f"must be [low, high] with low < high. {shown}")
     if max(-low, high) > _FARTHEST or high - low < 1 / _FARTHEST:
         wrong = "must lie between -1e60 and 1e60, and be at least 1e-60 apart"
-        raise _bad(name, "bounds", f"{wrong}: measure in another unit. {found}")
+        raise _bad(name, "bounds", f"{wrong}: measure in another unit. {shown}")
     return low, high
 
 

@@ -120,7 +120,7 @@ class Scope:
             arguments = tuple(map(read_number, arguments))
         try:
             kinds = [self.value_range(argument).kind for argument in arguments]
-        except InvalidQuery:  # of what is no value of a row; refused where it matters
+        except InvalidQuery:  # of what is not a value of a row; refused where it matters
             return arguments
         return compare_alike(name, arguments, kinds, list(map(self.is_integer, arguments)))
 

@@ -42,10 +42,10 @@ def compare_rows(
         )
         for place, side in enumerate(sides)
     )
-    found = (_has(_SIDES[0], True), _has(_SIDES[1], both))
+    sides_present = (_has(_SIDES[0], True), _has(_SIDES[1], both))
     columns = tuple(Named(name, ColumnRef(name)) for name in names)
     rows = Derived(UnionAll(parts), "compared")
-    return Selection(rows, columns, keys=columns, having=Call("and", found))
+    return Selection(rows, columns, keys=columns, having=Call("and", sides_present))
 
 
 def _has(side: str, yes: bool) -> Expression:
