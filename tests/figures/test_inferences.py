@@ -1,5 +1,8 @@
 """The lines are the intervals, and nothing else."""
 
+import math
+from dataclasses import replace
+
 import pytest
 
 from deniable import infer
@@ -40,9 +43,40 @@ def test_differences_that_may_be_nothing_are_grey():
     assert ends(unclear) == [FOUND[1].interval]
     assert axes.lines[0].get_xdata() == [0.0, 0.0]
     assert axes.get_xlabel() == "difference"
-    ratio = Inferred("x of A over that of B", 1.2, (1.1, 1.3), (1.15, 1.25), None, 0.95)
+    ratio = Inferred(
+        "x of A over that of B", 1.2, (1.1, 1.3), (1.15, 1.25), None, 0.95, null=1.0
+    )
     (axes,) = inferences.differences([ratio]).axes
     assert axes.lines[0].get_xdata() == [1.0, 1.0]
+    assert axes.get_title(loc="left").startswith("Ratios")
+    with pytest.raises(InvalidParameter, match="drawn apart"):
+        inferences.differences([*FOUND, ratio])
+
+
+def test_a_group_that_is_called_over_65_makes_no_ratio():
+    named = replace(FOUND[0], what="share of over 65 less that of B")
+    (axes,) = inferences.differences([named]).axes
+    assert axes.lines[0].get_xdata() == [0.0, 0.0]
+    assert len([c for c in axes.collections if c.get_segments()]) == 2
+
+
+def test_grey_lines_are_explained_if_all_are_grey():
+    for some in (FOUND, FOUND[1:]):
+        (legend,) = inferences.differences(some).legends
+        names = {text.get_text() for text in legend.get_texts()}
+        assert names == {"no difference", "in all", "from noise"}
+
+
+def test_an_interval_without_an_end_is_drawn_to_the_edge():
+    ratio = Inferred("A over B", 1.2, (0.4, math.inf), (0.6, math.inf), None, 0.95, null=1.0)
+    (axes,) = inferences.differences([ratio]).axes
+    whole, noise = axes.collections
+    assert ends(whole) == [(0.4, pytest.approx(1.28))]
+    assert ends(noise) == [(0.6, pytest.approx(1.28))]
+    (arrow,) = (line for line in axes.lines if line.get_marker() == ">")
+    assert list(arrow.get_xdata()) == pytest.approx([1.28])
+    unknown = replace(ratio, value=math.nan, interval=(-math.inf, math.inf))
+    inferences.differences([unknown])
 
 
 def test_examples_are_drawn():

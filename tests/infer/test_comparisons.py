@@ -314,3 +314,30 @@ def test_groups_that_share_people_are_not_independent(size, figure):
         missed[shared] = excludes(np.array(ends).T)
     assert few_errors(figure, missed[True], missed[False])
     assert missed[False].mean() > 0.1
+
+
+def test_the_order_of_noisy_numbers_is_no_order_of_groups():
+    """Of ten equal groups, sorted by their shares, the trend would be clear in most cases."""
+    keys = {"ward": list("ABCDEFGHIJ"), "floor": [1, 2]}
+    rows = {
+        "ward": list("ABCDEFGHIJ") * 500,
+        "floor": [1, 2, 2, 1] * 1250,
+        "sick": [1, 0, 0] * 1666 + [0, 0],
+    }
+    visits = dp.protect(
+        pa.table(rows), name="v", bounds={"sick": (0, 1)}, keys=keys, epsilon=100
+    )
+    text = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS s FROM v GROUP BY ward"
+    for scores in (None, range(10)):
+        with pytest.raises(InvalidParameter, match="order of their noisy numbers"):
+            infer.trend(visits.sql(f"{text} ORDER BY s", epsilon=1), value="s", scores=scores)
+        by_key = visits.sql(f"{text} ORDER BY ward DESC", epsilon=1)
+        assert abs(infer.trend(by_key, value="s", scores=scores).value) < 0.1
+    floors = text.replace("ward", "floor")  # numbers, which say where each group lies
+    assert infer.trend(visits.sql(f"{floors} ORDER BY s", epsilon=1), value="s").value < 0.1
+    cells = "SELECT floor, ward, COUNT(*) AS n FROM v GROUP BY floor, ward ORDER BY n"
+    with pytest.raises(InvalidParameter, match="order of their noisy numbers"):
+        infer.rank_test(visits.sql(cells, epsilon=1))
+    counts = "SELECT floor, COUNT(*) AS n FROM v GROUP BY floor ORDER BY n DESC"
+    with pytest.raises(InvalidParameter, match="order of their noisy numbers"):
+        infer.fit_test(visits.sql(counts, epsilon=1), [0.5, 0.5])

@@ -34,6 +34,23 @@ def test_one_look_reports_each_arm_less_the_control():
     assert other.run().effects[0].low < 0.5 < other.run().effects[0].high
 
 
+def test_the_target_is_named_and_a_fraction_makes_no_error_smaller():
+    """Which arm a unit is in was chance, also if everybody was asked."""
+    trials = [
+        protect(bought=(1, 1, 0, 0), sample=sample).experiment(
+            "shop", arm="arm", outcome="bought", epsilon=1
+        )
+        for sample in (None, {"fraction": 1})
+    ]
+    first, second = (trial.run().effects[0] for trial in trials)
+    assert second.high - second.low == pytest.approx(first.high - first.low, rel=0.1)
+    assert "of which the ids are independent draws" in first.target
+    assert first.target.endswith("of each id its mean outcome counts, once")
+    by_arm = {"by": "arm", "fraction": {"a": 0.5, "b": 0.1}}
+    report = protect(sample=by_arm).experiment("shop", arm="arm", outcome="bought", epsilon=1)
+    assert "in strata of arm; values are cut" in str(report.run()).splitlines()[-1]
+
+
 def test_all_looks_are_one_charge():
     shop = protect(bought=(1, 1, 0, 0))
     trial = shop.experiment("shop", arm="arm", outcome="bought", epsilon=1, looks=4)

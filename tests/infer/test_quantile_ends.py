@@ -1,3 +1,4 @@
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -38,6 +39,33 @@ def test_order_statistics_cross_a_quantile_as_rarely_as_said(level, rows):
             crossed_up = binom.sf(rank - 1, rows, float(level))
             assert _below(rows, level, other) >= crossed_down - 1e-12
             assert _above(rows, level, other) >= crossed_up - 1e-12
+
+
+@pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(1, 4), Fraction(9, 10)])
+def test_what_holds_for_the_fewest_rows_holds_for_more(level):
+    """How many rows there are is known from below alone. By whole ranks, 57 rows may cross a
+    quantile one and a half times as often as 50."""
+    for rows, away in itertools.product((20, 50, 400), range(1, 20)):
+        more = np.arange(rows, 4 * rows)
+        for other in (level - Fraction(away, 80), level + Fraction(away, 80)):
+            ranks = np.array([int(n * other) for n in more])
+            down = binom.cdf(ranks, more, float(level)).max()
+            up = binom.sf(np.ceil(more * float(other) - 1e-9) - 1, more, float(level)).max()
+            if 0 < other < level:
+                assert _below(rows, level, other) >= down - 1e-12
+            if level < other < 1:
+                assert _above(rows, level, other) >= up - 1e-12
+
+
+def test_rows_without_a_value_are_not_counted():
+    """COUNT(*) says nothing about how many rows a quantile is over: of 4,000 only 40 here."""
+    values = [float(n) if n % 100 == 0 else None for n in range(4000)]
+    data = protect(values, expected_rows=40)
+    levels = "QUANTILE_CONT(x, 0.45) AS low, QUANTILE_CONT(x, 0.55) AS high"
+    text = f"SELECT COUNT(*) AS n, MEDIAN(x) AS m, {levels} FROM v"
+    release = data.sql(text, epsilon=20, confidence=0.975)
+    with pytest.raises(InvalidParameter, match=r"Ask for COUNT\(x\)"):
+        release.population(value="m")
 
 
 def test_the_median_of_the_population_is_covered(size, figure):
@@ -95,3 +123,22 @@ def test_values_may_be_an_expression_of_several_arguments():
     middle, upper = data.sql(f"{text} FOR POPULATION", epsilon=50).population()
     assert middle.low < 500 < middle.high < 600
     assert 800 < upper.low < upper.high <= 901
+
+
+def test_a_list_of_levels_has_an_interval_for_each():
+    data = protect(np.arange(1000.0), expected_rows=1000)
+    text = "SELECT QUANTILE_CONT(x, [0.25, 0.5]) AS q FROM v FOR POPULATION"
+    lower, middle = data.sql(text, epsilon=50).population()
+    assert lower.what == "QUANTILE_CONT(x, 0.25)"
+    assert 180 < lower.low < 250 < lower.high < 320
+    assert 430 < middle.low < 500 < middle.high < 570
+
+
+def test_how_far_a_population_reaches_is_refused():
+    data = protect(np.arange(1000.0), expected_rows=1000)
+    with pytest.raises(dp.InvalidQuery, match=r"Instead of MAX\(x\) ask for a quantile"):
+        data.sql("SELECT AVG(x) AS a, MAX(x) AS m FROM v FOR POPULATION", epsilon=5)
+    assert str(data.remaining).startswith("epsilon 100")
+    seen = data.sql("SELECT MAX(x) AS m, COUNT(x) AS n FROM v", epsilon=5, confidence=0.99)
+    with pytest.raises(InvalidParameter, match="no sample tells how far"):
+        seen.population()

@@ -7,6 +7,7 @@ import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
 from deniable.infer.rank_tests import ranks_p
+from deniable.infer.table_tests import read_table
 from tests.infer import naive
 from tests.infer.simulated import few_errors, noisy_counts
 
@@ -83,3 +84,35 @@ def test_a_release_with_two_groups_is_needed():
     turned = infer.rank_test(release, "B", "A")
     assert turned.statistic == tested.statistic
     assert turned.p_value == pytest.approx(tested.p_value, abs=0.08)  # both are simulated
+
+
+def test_a_released_histogram_is_compared():
+    rng = np.random.default_rng(8)
+    cost = (rng.gamma(2, 100, 4000) + np.arange(4000) % 2 * 40).clip(0, 1000)
+    visits = dp.protect(
+        pa.table({"ward": ["A", "B"] * 2000, "cost": cost}),
+        name="v",
+        bounds={"cost": (0, 1000)},
+        keys={"ward": ["A", "B"]},
+        epsilon=100,
+    )
+    text = "SELECT ward, HISTOGRAM(cost, 5) AS h FROM v GROUP BY ward"
+    found = visits.sql(text, epsilon=5)
+    assert infer.rank_test(found).rejects()
+    tested = infer.independence_test(found, value="h")
+    assert tested.rejects()
+    assert tested.hypothesis == "ward and HISTOGRAM(cost, 5) are independent"
+    counts, table, _ = read_table(found, None)
+    assert table.tolist() == [
+        [row[f"h[{200 * i} to {200 * i + 200}]"] for i in range(5)]
+        for row in found.answer.table.to_pylist()
+    ]
+    assert counts.groups[1] == ("A", "200 to 400")
+    by_keys = "SELECT ward, FLOOR(cost / 200) AS b, COUNT(*) AS n FROM v GROUP BY ward, b"
+    assert infer.rank_test(visits.sql(by_keys, epsilon=5)).rejects()
+    all_rows = visits.sql("SELECT HISTOGRAM(cost, 4) AS h FROM v", epsilon=5)
+    assert infer.fit_test(all_rows, [0.1, 0.2, 0.3, 0.4]).rejects()
+    beside = visits.sql(text.replace(" FROM", ", COUNT(cost) AS n FROM"), epsilon=5)
+    with pytest.raises(InvalidParameter, match="name a HISTOGRAM with `value`"):
+        infer.rank_test(beside)
+    assert infer.rank_test(beside, value="h").rejects()

@@ -113,3 +113,13 @@ def test_groups_that_were_found_are_refused():
     release = visits.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=5)
     with pytest.raises(InvalidParameter, match="were found in the data"):
         infer.fit_test(release, [0.5, 0.5])
+
+
+def test_the_shares_of_strata_are_no_shares_of_the_population():
+    rows = pa.table({"ward": ["A", "B"] * 300})
+    sample = {"by": "ward", "fraction": {"A": 0.5, "B": 0.1}}
+    keys = {"ward": ["A", "B"]}
+    visits = dp.protect(rows, name="visits", keys=keys, epsilon=10, sample=sample)
+    release = visits.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=5)
+    with pytest.raises(InvalidParameter, match="drawn in strata of ward"):
+        infer.fit_test(release, [0.5, 0.5])

@@ -113,3 +113,20 @@ def test_counts_of_groups_that_were_found_are_refused():
     release = visits.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=5)
     with pytest.raises(InvalidParameter, match="were found in the data"):
         release.population(fraction=0.1)
+
+
+def test_the_target_of_a_sum_over_units_claims_no_number_of_rows():
+    rows = pa.table({"id": [n // 3 for n in range(900)], "cost": [5.0] * 900})
+    people = dp.protect(
+        rows,
+        name="v",
+        unit="id",
+        bounds={"cost": (0, 10)},
+        epsilon=10,
+        max_rows_per_unit_per_group=3,
+        sample={"fraction": 0.5},
+    )
+    (found,) = people.sql("SELECT SUM(cost) AS s FROM v FOR POPULATION", epsilon=5).population()
+    assert found.target.endswith("one id counts with up to its limit of rows")
+    (mean,) = people.sql("SELECT AVG(cost) AS m FROM v FOR POPULATION", epsilon=5).population()
+    assert mean.target.endswith("one id counts with up to 3 rows in 1 group")

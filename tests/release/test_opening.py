@@ -136,7 +136,7 @@ FRAME_QUESTIONS = [
     "SELECT yes, VAR_SAMP(number) AS v, COUNT(DISTINCT unit) AS u FROM data GROUP BY yes",
     "SELECT integer, COUNT(*) AS n FROM data GROUP BY integer",
     "SELECT SUM(text) AS n FROM data",  # refused: no number
-    "SELECT COUNT(*) AS n FROM data WHERE boolean > 5",  # refused: no number
+    "SELECT COUNT(*) AS n FROM data WHERE date > 5",  # refused: no number
 ]
 
 

@@ -86,6 +86,7 @@ MEANINGS = {
     "column.kind": "How values are read, where the source's type does not decide.",
     "column.bounds": "The least and the greatest value; others are clipped to them.",
     "column.step": "The grid to which values are rounded.",
+    "column.length": "How many elements of a list count: [lists](sql.md#lists-and-json).",
     "column.keys": 'The values that groups may have, or `"private"`: a value is shown if '
     "enough units have it.",
     "allowance.epsilon": "What this unit or analyst may spend.",

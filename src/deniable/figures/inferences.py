@@ -1,5 +1,6 @@
 """Figures of what was inferred: each number with the error of its noise, and in all."""
 
+import math
 from collections.abc import Iterable
 
 from matplotlib.axes import Axes
@@ -34,14 +35,19 @@ def differences(results: Iterable[Inferred]) -> Figure:
     >>> figure = differences([pair])
     """
     drawn = list(results)
-    ratios = any(" over " in found.what for found in drawn)
-    null = 1.0 if ratios else 0.0
-    title = "Differences: grey may be none"
-    figure, axes = _lines(drawn, title, "ratio" if ratios else "difference")
+    nulls = {found.null for found in drawn}
+    if len(nulls) > 1:
+        raise InvalidParameter("Differences and ratios are drawn apart: give one kind.")
+    null = max(nulls, default=0.0)
+    title = "Ratios" if null else "Differences"
+    figure, axes = _lines(
+        drawn, f"{title}: grey may be none", "ratio" if null else "difference"
+    )
     axes.axvline(null, color="#000000", linewidth=0.9, linestyle="--", label="no difference")
     clear = [found for found in drawn if not found.low <= null <= found.high]
     _draw(axes, drawn, QUIET, only=[found for found in drawn if found not in clear])
     _draw(axes, drawn, COLOURS[0], only=clear)
+    # Of equal names the last is shown: grey lines only if all are grey.
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     figure.legend(handles.values(), handles.keys(), loc="outside lower right", ncols=3)
     return figure
@@ -51,7 +57,8 @@ def _lines(drawn: list[Inferred], title: str, x: str) -> tuple[Figure, Axes]:
     """Axes with a line for each number."""
     if not drawn:
         raise InvalidParameter("There is nothing to draw: give at least one result.")
-    levels = ", ".join(sorted({f"{100 * number.confidence:.4g} %" for number in drawn}))
+    # No line may end within "95 %".
+    levels = ", ".join(sorted({f"{100 * number.confidence:.4g}\u00a0%" for number in drawn}))
     names = fold([number.what for number in drawn])
     about, tallest = wrap_title(f"{title} ({levels})", names), max(map(count_lines, names))
     size = (6.4, 1.3 + 0.2 * count_lines(about) + (0.18 + 0.14 * tallest) * len(drawn))
@@ -73,11 +80,32 @@ def _draw(
     whole: list[Ends] = [found.interval for _, found in shown]
     noise: list[Ends] = [found.noise for _, found in shown]
     soft = COLOURS[5] if colour == COLOURS[0] else "#BBBBBB"
-    names = ("in all", "from noise") if colour == COLOURS[0] else ("_", "_")
-    for pairs, shade, width, name in ((whole, soft, 2, names[0]), (noise, colour, 6, names[1])):
-        lows, highs = zip(*pairs, strict=True)
+    edges = _edges(drawn)
+    for pairs, shade, width, name in (
+        (whole, soft, 2, "in all"),
+        (noise, colour, 6, "from noise"),
+    ):
+        lows, highs = zip(*(_cut(pair, edges) for pair in pairs), strict=True)
         axes.hlines(places, lows, highs, color=shade, linewidth=width, label=name)
+    for side, arrow in ((0, "<"), (1, ">")):
+        open_at = [p for p, pair in zip(places, whole, strict=True) if math.isinf(pair[side])]
+        if open_at:
+            axes.plot([edges[side]] * len(open_at), open_at, arrow, color=soft, markersize=9)
     axes.plot([found.value for _, found in shown], places, "o", color="#000000", markersize=4)
+
+
+def _edges(drawn: list[Inferred]) -> Ends:
+    """Where intervals without an end are cut: beyond all that has one."""
+    numbers = [n for f in drawn for n in (f.value, f.null, *f.interval, *f.noise)]
+    known = [number for number in numbers if math.isfinite(number)]
+    beyond = (max(known) - min(known)) / 10 or 1.0
+    return min(known) - beyond, max(known) + beyond
+
+
+def _cut(pair: Ends, edges: Ends) -> Ends:
+    """The part of an interval within the edges, if it has no end of its own."""
+    low, high = pair
+    return edges[0] if math.isinf(low) else low, edges[1] if math.isinf(high) else high
 
 
 def example_intervals() -> Figure:

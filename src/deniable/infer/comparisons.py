@@ -30,7 +30,7 @@ from deniable.infer.groups.mean_intervals import (
     population_ends,
     sampling_ends,
 )
-from deniable.infer.groups.readings import GroupAmounts, read
+from deniable.infer.groups.readings import GroupAmounts, read, refuse_noisy_order
 from deniable.infer.inferred import THESE_ROWS, Ends, Inferred
 from deniable.infer.quantile_contrasts import (
     GroupQuantiles,
@@ -204,6 +204,8 @@ def trend(
     """
     groups = _read(release, value, rows)
     chosen = _scores(groups.groups) if scores is None else scores
+    if isinstance(release, Release) and chosen is not groups.groups:
+        refuse_noisy_order(release.plan)
     places = np.array([float(rational(score, "scores")) for score in chosen])
     if places.shape != (len(groups.groups),) or np.ptp(places) == 0:
         raise InvalidParameter(
@@ -273,6 +275,7 @@ def _with_both_errors(
         target,
         p_value=ladder_p(lambda at: ends(whole, at), null, pairs),
         notes=variance_notes(by_group) if sampling else (),
+        null=null,
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from deniable.errors import InvalidParameter, UsedUp
 from deniable.exact.rationals import Number, confidence_level, positive
 from deniable.infer.comparisons import contrast
+from deniable.infer.groups.drawn_samples import units_like_these
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
 from deniable.infer.groups.readings import noise_of_mean, read
 from deniable.infer.inferred import Inferred
@@ -42,7 +43,8 @@ class Report:
         return any(not effect.low <= 0 <= effect.high for effect in self.effects)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.effects))
+        targets = dict.fromkeys(f"Target: {effect.target}." for effect in self.effects)
+        return "\n".join([*map(str, self.effects), *targets])
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +190,10 @@ class Experiment:
         control = found.groups[0] if self.control is None else self.control
         arms = tuple(key for key in found.groups if key != control)
         each = 1 - (1 - self.confidence) / (self.looks * len(arms))
+        # No sample's fraction makes these errors smaller: which arm a unit is in was chance.
         effects = (contrast(found, {key: 1, control: -1}, confidence=each) for key in arms)
-        return Report(release, arms, tuple(effects))
+        target = units_like_these(release)
+        return Report(release, arms, tuple(replace(one, target=target) for one in effects))
 
     def _errors(
         self, baseline: float, effect: float, deviation: float | None

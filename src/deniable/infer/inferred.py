@@ -33,6 +33,7 @@ class Inferred:
     target: str = POPULATION  # what the interval covers
     p_value: float | None = None  # of no difference: an upper limit, from a ladder of levels
     notes: tuple[str, ...] = ()
+    null: float = 0.0  # the value of no difference: 1 for a ratio
 
     @property
     def margin(self) -> float:

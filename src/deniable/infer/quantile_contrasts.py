@@ -175,6 +175,7 @@ def compare_quantiles(
         inferred[0].target,
         p_value=least_level(excludes),
         notes=tuple(dict.fromkeys(note for quantile in inferred for note in quantile.notes)),
+        null=what.null,
     )
 
 

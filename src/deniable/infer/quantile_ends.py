@@ -85,7 +85,12 @@ def infer_quantile(
             f"{column}: one unit may have several rows here, and they may be alike. Quantiles "
             "of the population need one row a unit (max_rows_per_unit_per_group=1)."
         )
-    output = quantile_levels(plan)[column][1]
+    wanted, output = quantile_levels(plan)[column]
+    if wanted in (0, 1):
+        raise InvalidParameter(
+            f"{column}: no sample tells how far the values of its population reach. Ask for a "
+            "quantile, such as QUANTILE_CONT(x, 0.95)."
+        )
     value, noise = noise_of_quantile(release, column, place)
     error = (1 - level) - (1 - plan.confidence)
     if error <= 0:
@@ -146,25 +151,28 @@ def _levels_far_enough(
 
 
 def _below(rows: int, level: Fraction, other: Fraction) -> float:
-    """P(at most rows * other of the rows lie below the quantile)."""
-    from scipy.special import bdtr
+    """P(at most rows * other of the rows lie below the quantile), at this number of rows or at
+    any larger one: the smooth law between whole numbers is above the stairs, and falls."""
+    from scipy.special import betainc
 
-    return float(bdtr(math.floor(rows * other), rows, float(level)))
+    rank = float(rows * other)
+    return float(betainc(rows - rank, rank + 1, float(1 - level)))
 
 
 def _above(rows: int, level: Fraction, other: Fraction) -> float:
-    """P(at least rows * other of the rows lie below the quantile), one rank given away."""
-    from scipy.special import bdtrc
+    """P(at least rows * other of the rows lie below the quantile), in the same way; one rank is
+    given away."""
+    from scipy.special import betainc
 
-    rank = math.ceil(rows * other) - 2
-    return float(bdtrc(rank, rows, float(level))) if rank >= 0 else 1.0
+    rank = float(rows * other) - 1
+    return float(betainc(rank, rows - rank + 1, float(level))) if rank > 0 else 1.0
 
 
 def _fewest_rows(release: Release, output: Output, place: int, chance: Fraction) -> int:
     """A number that the group's rows reach, except with this chance."""
     plan = release.plan
     inner = values_of(output.about)
-    found = linear_outputs(plan).get(f"COUNT({inner})") or linear_outputs(plan).get("COUNT(*)")
+    found = linear_outputs(plan).get(f"COUNT({inner})")  # COUNT(*) also counts NULLs
     if found is None:
         raise InvalidParameter(
             f"How many rows {output.about} is over was not released. Ask for COUNT({inner}) "

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidParameter
 from deniable.infer.drawn_means import target_of
 from deniable.infer.groups.group_means import Key, find_pair
-from deniable.infer.groups.readings import GroupAmounts
+from deniable.infer.groups.readings import GroupAmounts, refuse_noisy_order
 from deniable.infer.significance import Significance
 from deniable.infer.table_tests import draw_counts, read_table, share_points
 from deniable.infer.worst_case import SET_CHANCE, worst_p
@@ -42,8 +42,9 @@ def rank_test(
     """Tests whether two groups have the same distribution over ordered bins.
 
     The release is grouped by two keys: first the one with the two groups, then the bins, in
-    their order. If there are more than two groups, name the `first` and the `second`. Groups of
-    a survey are compared by the answers' order.
+    their order. Or it is grouped by the first alone, and HISTOGRAM(x, k) has the bins. If there
+    are more than two groups, name the `first` and the `second`. Groups of a survey are compared
+    by the answers' order.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
@@ -53,6 +54,8 @@ def rank_test(
     >>> dp.infer.rank_test(visits.sql(question, epsilon=1)).rejects()
     True
     """
+    if isinstance(release, Release):
+        refuse_noisy_order(release.plan)
     counts, table, _ = read_table(release, value)
     groups = tuple(dict.fromkeys(key[0] for key in counts.groups))
     if first is not None and second is not None:

@@ -93,7 +93,7 @@ def share(
     line = (
         f"{found.what} of {name_groups(found, above)} over that of {name_groups(found, below)}"
     )
-    return Inferred(line, middle, ends, ends, None, float(level), THESE_ROWS)
+    return Inferred(line, middle, ends, ends, None, float(level), THESE_ROWS, null=1.0)
 
 
 def read_amounts(release: Release, value: str | None) -> GroupAmounts:
@@ -146,7 +146,7 @@ def ratio_of_amounts(
 
     value = over / under if under else math.nan
     both, p = ends(level), ladder_p(ends, 1.0)
-    return Inferred(name, value, both, both, None, float(level), THESE_ROWS, p)
+    return Inferred(name, value, both, both, None, float(level), THESE_ROWS, p, null=1.0)
 
 
 def ratio_ends(

@@ -8,6 +8,7 @@ columns and the number of rows: the p-value is the largest over an interval of e
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -24,12 +25,14 @@ from deniable.infer.groups.readings import (
     GroupAmounts,
     group_columns,
     read,
+    refuse_noisy_order,
     refuse_several_rows,
 )
 from deniable.infer.significance import Significance
 from deniable.infer.worst_case import SET_CHANCE, draw_noise, worst_p
 from deniable.mechanisms.noise.additive import Noise
 from deniable.query.margins.noise_quantiles import fixed_margin
+from deniable.release.answer.answer_table import column_names
 from deniable.release.session.release import Release
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -75,7 +78,9 @@ def fit_test(
         asked = one_group(read_local(release), None)
         counts, channel = _as_counts(asked), asked.tallies[0].design.matrix
     else:
-        counts = read_counts(release, value)
+        counts = read_histogram(release, value) or read_counts(release, value)
+        _refuse_strata(release)
+        refuse_noisy_order(release.plan)
     expected = np.array([float(rational(share, "shares")) for share in shares])
     if expected.shape != counts.values.shape or (expected < 0).any():
         raise InvalidParameter(f"Give one share for each of the {len(counts.groups)} groups.")
@@ -105,6 +110,46 @@ def read_counts(release: Release, value: str | None) -> GroupAmounts:
     return counts
 
 
+def read_histogram(release: Release, value: str | None) -> GroupAmounts | None:
+    """The bins of HISTOGRAM(x, k), as if the release were grouped by them too; None if `value`
+    is not one, or, without `value`, if there is more than that."""
+    outputs = zip(column_names(release.plan), release.plan.outputs, strict=True)
+    noisy = {names[0]: output for names, output in outputs if names[1] is not None}
+    bins = [
+        name
+        for name, output in noisy.items()
+        if output.about.startswith("HISTOGRAM(")
+        and (value is None or name.startswith(f"{value}["))
+    ]
+    whole = len({noisy[name].about for name in bins}) == 1
+    if not whole or (value is None and len(bins) < len(noisy)):
+        return None
+    parts = [read_counts(release, name) for name in bins]
+    first = parts[0]
+    features = [feature for part in parts for feature in part.weights]
+    laws = {tuple((w, p.noises[name]) for name, w in p.weights.items()) for p in parts}
+    if len(laws) > 1 or len(set(features)) < len(features):  # bins with noise of their own
+        return None
+    several = isinstance(first.groups[0], tuple)
+    keys = tuple(
+        (*(group if several else (group,)), name[name.index("[") + 1 : -1])
+        for group in first.groups
+        for name in bins
+    )
+    table = np.stack([part.values for part in parts], axis=1)
+    return replace(first, groups=keys, values=table.ravel())
+
+
+def _refuse_strata(release: Release) -> None:
+    """How large groups are in the sample says nothing if the strata were sampled unequally."""
+    if release.sample is not None and release.sample.by is not None:
+        raise InvalidParameter(
+            f"The sample was drawn in strata of {release.sample.by}, so shares of its rows are "
+            "not those of the population. Test the shares within one stratum, with "
+            "proportion_test() and its `group` and `rows`."
+        )
+
+
 def read_table(
     release: Release | Mapping[Key, Any], value: str | None
 ) -> tuple[GroupAmounts, Floats, Sequence[str]]:
@@ -115,11 +160,15 @@ def read_table(
         if table.shape[0] < 2:
             raise InvalidParameter("This test needs two or more groups.")
         return _as_counts(asked), table, ("group", "answer")
-    counts, names = read_counts(release, value), group_columns(release)
+    names: Sequence[str] = group_columns(release)
+    bins = read_histogram(release, value)
+    names = names if bins is None else (*names, bins.what)
     if len(names) != 2:
         raise InvalidParameter(
-            f"This test needs a release that is grouped by two keys. It has {len(names)}."
+            f"This test needs a release that is grouped by two keys. It has {len(names)}. Or "
+            "group by one, and name a HISTOGRAM with `value` if there are other numbers."
         )
+    counts = read_counts(release, value) if bins is None else bins
     sides = [list(dict.fromkeys(key[i] for key in counts.groups)) for i in (0, 1)]
     table = np.full((len(sides[0]), len(sides[1])), np.nan)
     for key, number in zip(counts.groups, counts.values, strict=True):

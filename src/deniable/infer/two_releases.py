@@ -74,7 +74,8 @@ def calculate_with_both(
         ends = ends_of_ratio(above, below, level)
         middle = above.value / below.value if below.value else float("nan")
         name = f"{over} over {under}"
-    return Inferred(name, middle, ends, ends, None, float(level), THESE_ROWS)
+    null = float(operation in ("ratio", "share"))
+    return Inferred(name, middle, ends, ends, None, float(level), THESE_ROWS, null=null)
 
 
 def _weigh(numbers: ReleasedNumbers, of: str, sign: int = 1) -> tuple[WeighedSum, str]:

@@ -4,10 +4,11 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, hypergeom
 
 from deniable.infer.groups.group_means import GroupMeans, NoisePart, Variances
 from deniable.infer.groups.mean_intervals import (
+    _share_quantiles,
     combine_ends,
     noise_ends,
     population_ends,
@@ -40,6 +41,58 @@ def test_shares_of_the_population_are_covered(units, epsilon, share, size, figur
     found = released_shares(rng, units=units, share=share, epsilon=epsilon, releases=releases)
     missed = ~covers(found, np.full(releases, share), LEVEL)
     assert few_errors(figure, missed, naive.shares_missed(found, share))
+
+
+# The size of the population, how many of it have the outcome, and how many were sampled.
+SAMPLED = [
+    (100, 1, 50),
+    (1_000, 3, 500),
+    (1_000, 997, 500),
+    (1_000, 8, 980),
+    (20_000, 5, 14_000),
+    (1_000, 300, 400),
+]
+
+
+@pytest.mark.parametrize(("people", "having", "units"), SAMPLED)
+def test_rare_outcomes_in_a_sample_of_a_known_part_are_covered(
+    people, having, units, size, figure
+):
+    """Nearly without noise: the number of them in the sample is hypergeometric. Binomial
+    quantiles times sqrt(1 - fraction) would miss in up to nearly all cases."""
+    releases = size(small=1_000, full=10_000, what="simulated samples of a known part")
+    rng = np.random.default_rng(people)
+    found = released_shares(rng, units=units, share=0.5, epsilon=6, releases=releases)
+    drawn = rng.hypergeometric(having, people - having, units, releases)
+    above = (drawn + laplace(rng, 6, releases)).astype(float)
+    below = (units + laplace(rng, 6, releases)).astype(float)
+    noise = Laplace(epsilon=6).noise()
+    parts = (
+        NoisePart(noise, Fraction(1), Fraction(0)),
+        NoisePart(noise, Fraction(0), Fraction(1)),
+    )
+    found = replace(found, above=above, below=below, parts=parts, sampled=units / people)
+    truth = having / people
+    missed = ~covers(found, np.full(releases, truth), LEVEL)
+    low, high = population_ends(found.at(0), LEVEL)
+    assert low <= found.values[0] <= high
+    assert few_errors(figure, missed)
+
+
+@pytest.mark.parametrize("fraction", [0.05, 0.5, 0.9, 0.98])
+@pytest.mark.parametrize("having", [1, 2, 3, 5, 12, 100, 500, 900, 996, 999])
+def test_hypergeometric_tails_are_as_said(fraction, having):
+    """Exactly, over all that a sample of 1,000 persons may hold."""
+    units = round(1_000 * fraction)
+    drawn = np.arange(max(0, units + having - 1_000), min(units, having) + 1)
+    share = np.full(drawn.shape, having / 1_000)
+    down, up = _share_quantiles(np.full(drawn.shape, float(units)), share, 0.025, fraction)
+    off, chances = drawn - units * share, hypergeom(1_000, having, units).pmf(drawn)
+    assert chances[off < -down - 1e-9].sum() <= 0.0275
+    assert chances[off > up + 1e-9].sum() <= 0.0275
+    spread = hypergeom(1_000, having, units).std()
+    assert down.max() <= 2.1 * spread + 1.5  # and not much wider than that
+    assert up.max() <= 2.1 * spread + 1.5
 
 
 @pytest.mark.parametrize("typical", [12, 40])

@@ -7,7 +7,6 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.ledger import MemoryLedger
 from deniable.policy import Policy, Table
@@ -21,8 +20,7 @@ from deniable.query.planner.accuracy import (
 )
 from deniable.query.planner.planner import plan
 from deniable.release.public_session import Session
-from tests.query import town
-from tests.query.hospital import policy, visits
+from tests.query.hospital import policy
 from tests.query.planner.test_planner_cases import CASES, POLICIES, TOWN, read
 
 COUNT = parse("SELECT COUNT(*) AS n FROM visits")
@@ -63,12 +61,6 @@ def weights_of(question, policy_, goal):
     finally:
         accuracy.plan = real
     return found, seen[-1].get("weights"), len(seen)
-
-
-@pytest.fixture(scope="module")
-def engines():
-    with DuckDB.open({"visits": visits()}) as one, DuckDB.open(town.SOURCES) as several:
-        yield {name: several if name.startswith("town") else one for name in POLICIES}
 
 
 @pytest.mark.one_in(4)

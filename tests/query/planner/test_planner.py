@@ -136,7 +136,7 @@ def test_delta_is_a_stated_share_of_the_budget():
         ("SELECT MEDIAN(patient) FROM visits", UnboundedColumn, "patient has no limit"),
         ("SELECT SUM(patient) FROM visits", UnboundedColumn, "patient = { bounds"),
         ("SELECT AVG(cost / age) FROM visits", UnboundedColumn, "CLAMP"),
-        ("SELECT COUNT(*) FROM visits WHERE ward = 3", InvalidQuery, "mixes kinds"),
+        ("SELECT COUNT(*) FROM visits WHERE admitted = 3", InvalidQuery, "mixes kinds"),
         ("SELECT COUNT(*) FROM visits WHERE age", InvalidQuery, "is not a condition"),
         ("SELECT COUNT(*) FROM visits WHERE SUM(age) > 3", InvalidQuery, "in HAVING"),
         ("SELECT SUM(SUM(age)) FROM visits", InvalidQuery, "single row"),

@@ -7,21 +7,19 @@ chooses among them; `EngineContract` holds every engine to DuckDB's. A third lin
 To accept a change on purpose, run with DENIABLE_GOLDEN=1 and read the difference.
 """
 
-import contextlib
 import os
 from pathlib import Path
 
 import pytest
 import sqlglot
 
-from deniable.engines.duckdb.engine import DuckDB
 from deniable.query.language import builder
 from deniable.query.language.parse import parse
 from deniable.query.planner.explain import explain
 from deniable.query.planner.planner import plan
 from tests.engines.contract import CHOOSING, exact, restrict
 from tests.query import lists, town
-from tests.query.hospital import policy, visits
+from tests.query.hospital import policy
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.sql"))
 TOWN = sorted((Path(__file__).parents[1] / "cases" / "town").glob("*.sql"))  # several tables
@@ -55,15 +53,6 @@ def golden(made) -> str:
         for one in made.statements
     ]
     return "\n".join([f"{explain(made)}\n", *pretty]) + "\n"
-
-
-@pytest.fixture(scope="module")
-def engines():
-    sources = {"town": town.SOURCES, "lists": lists.policy()}
-    with contextlib.ExitStack() as stack:
-        one = stack.enter_context(DuckDB.open({"visits": visits()}))
-        several = {name: stack.enter_context(DuckDB.open(it)) for name, it in sources.items()}
-        yield {name: several.get(name.partition("_")[0], one) for name in POLICIES}
 
 
 @pytest.mark.parametrize("path", CASES + TOWN, ids=lambda path: path.stem)

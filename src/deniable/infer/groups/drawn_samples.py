@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
-from deniable.infer.groups.unit_squares import rows_of_unit
+from deniable.infer.groups.unit_squares import adds_up_rows, rows_of_unit
 from deniable.policy.sample import Sample
 from deniable.query.plan.plan import KeyColumn, Plan
 from deniable.release.session.release import Release
@@ -100,6 +100,18 @@ def _fraction_of(fraction: Fractions, group: Key) -> float:
     return share
 
 
+def units_like_these(release: Release) -> str:
+    """What an experiment says something about: units that come as its own did, all alike."""
+    plan, sample = release.plan, release.sample
+    units = "rows" if plan.unit is None else f"{plan.unit}s"
+    strata = "" if sample is None or sample.by is None else f", in strata of {sample.by}"
+    counted = (
+        "" if plan.unit is None else f"; of each {plan.unit} its mean outcome counts, once"
+    )
+    drawn = f"the population, of which the {units} are independent draws{strata}"
+    return f"{drawn}; values are cut as declared{counted}"
+
+
 def _target(plan: Plan, how: str) -> str:
     """What is inferred about: clipped values, and of one unit as many rows as count here."""
     unit, rows = plan.unit, rows_of_unit(plan)
@@ -108,6 +120,7 @@ def _target(plan: Plan, how: str) -> str:
         return f"{drawn}; values are cut as declared"
     limits = f"{rows} row{'s' if rows > 1 else ''} in {plan.max_groups_per_unit} group"
     limits += "s" if plan.max_groups_per_unit > 1 else ""
+    limits = "its limit of rows" if adds_up_rows(plan) else limits
     return f"{drawn}; values are cut as declared, and one {unit} counts with up to {limits}"
 
 

@@ -181,8 +181,8 @@ def _sampling_law(
     def quantiles(r: Floats) -> Ends:
         if means.variance is None and means.moments is None:
             p = np.clip((r - means.low) / width, 0.0, 1.0)
-            down, up = _binomial_quantiles(rows / most, p, float(tail))
-            return left * width * most * down, left * width * most * up
+            down, up = _share_quantiles(rows / most, p, float(tail), means.sampled)
+            return width * most * down, width * most * up
         total = np.full_like(r, np.inf)
         if np.isfinite(width):
             p = np.clip((r - means.low) / width, 0.0, 1.0)
@@ -197,16 +197,36 @@ def _sampling_law(
     return quantiles
 
 
-def _binomial_quantiles(rows: Floats, p: Floats, tail: float) -> Ends:
-    """How far a binomial number may be below and above its mean; without noise the interval is
-    that of Clopper and Pearson. It is smooth between whole numbers, so that ends exist."""
+def _share_quantiles(rows: Floats, p: Floats, tail: float, sampled: float) -> Ends:
+    """How far the number of rows with a share p may be below and above its mean.
+
+    Without a known population it is binomial. Of a sample without replacement it is
+    hypergeometric, which is near the binomial law of equal mean and variance (Sandiford 1960)
+    if the rarer outcome is counted. A binomial quantile times sqrt(1 - sampled) would be too
+    short: if half of a population is sampled, none of its 3 sick persons is found with a
+    chance of an eighth.
+    """
+    if sampled >= 1:
+        return np.zeros_like(p), np.zeros_like(p)
+    rarer = np.minimum(p, 1 - p)
+    chance = rarer + sampled - rarer * sampled
+    inside = (p > 0) & (p < 1)
+    many = np.where(inside, rows * rarer / np.where(inside, chance, 1.0), rows)
+    most = np.minimum(rows, rows * rarer / sampled) if sampled > 0 else rows
+    down, up = _binomial_quantiles(many, np.where(inside, chance, 0.5), tail, most)
+    lower, upper = np.where(p > 0.5, up, down), np.where(p > 0.5, down, up)
+    return np.where(inside, lower, 0), np.where(inside, upper, 0)
+
+
+def _binomial_quantiles(many: Floats, chance: Floats, tail: float, most: Floats) -> Ends:
+    """How far a binomial number, which is no larger than `most`, may be below and above its
+    mean; without noise the interval is that of Clopper and Pearson. It is smooth between whole
+    numbers, so that ends exist."""
     from scipy.special import bdtrik
 
-    inside = (p > 0) & (p < 1)
-    chance = np.where(inside, p, 0.5)
-    down = p * rows - bdtrik(tail, rows, chance)
-    up = np.minimum(bdtrik(1 - tail, rows, chance) + 1, rows) - p * rows
-    return np.where(inside, np.maximum(down, 0), 0), np.where(inside, np.maximum(up, 0), 0)
+    down = chance * many - bdtrik(tail, many, chance)
+    up = np.minimum(bdtrik(1 - tail, many, chance) + 1, most) - chance * many
+    return np.maximum(down, 0), np.maximum(up, 0)
 
 
 def _student(tail: Fraction, rows: Floats) -> Floats:

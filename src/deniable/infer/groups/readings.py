@@ -115,6 +115,16 @@ def refuse_chosen_groups(plan: Plan) -> None:
         )
 
 
+def refuse_noisy_order(plan: Plan) -> None:
+    """Refuses groups that stand in the order of their noisy numbers, where the order counts."""
+    if any(chooses_rows(node, (), None) for node, _ in plan.order):
+        raise InvalidParameter(
+            "ORDER BY put the groups of this release into the order of their noisy numbers. "
+            "This test reads them in order, and would find what the sorting did. Order by a "
+            "key, or not at all."
+        )
+
+
 def _only_value(release: Release, rows: str | None) -> str:
     """The one column that can be meant: a mean before a count."""
     names = [name for name in release.answer.margins if name != rows]

@@ -128,6 +128,12 @@ def rows_of_unit(plan: Plan) -> int:
     return max(limit, int(most) if math.isfinite(most) else 1)
 
 
+def adds_up_rows(plan: Plan) -> bool:
+    """Whether it has sums over units, but no count that says of how many rows of each."""
+    sums = map(_SUM_OF_UNITS.fullmatch, linear_outputs(plan))
+    return rows_of_unit(plan) == 1 and any(sums)
+
+
 def _reach(plan: Plan, found: tuple[str, LinearForm, Output]) -> tuple[float, float]:
     """What one unit adds to a sum of one integer: at least, and at most."""
     _, shape, output = found

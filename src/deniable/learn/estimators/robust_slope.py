@@ -188,7 +188,7 @@ def _short(value: Fraction, width: Fraction | None = None) -> Fraction:
     count, or as many as tell a millionth of `width` apart, however far from 0 it lies.
 
     >>> float(_short(Fraction(10_000_012_345_678, 10**7), Fraction(10)))
-    1000001.234568
+    1000001.23457
     """
     if width is None:
         return Fraction(f"{float(value):.{_DIGITS}g}")

@@ -101,7 +101,7 @@ def gain_of_levels(
     and not added up from the finest groups with theirs: a factor, the geometric mean of all
     levels.
 
-    >>> gain_of_levels([1000], [(), (0,)], [8.0, 8.0], 2.0) > 5
+    >>> gain_of_levels([1000], [(), (0,)], [8.0, 8.0], 2.0) > 2
     True
     >>> gain_of_levels([3], [(), (0,)], [8.0, 8.0], 2.0) < 1
     True

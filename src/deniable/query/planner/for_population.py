@@ -11,17 +11,15 @@ rows, and the sums of Y * Y, Y * N and N * N are measured, which one unit moves 
 (m B)**2, m**2 B and m**2. So rows of one unit may have anything in common.
 """
 
-import math
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from statistics import NormalDist
 from typing import Any
 
 import sqlglot
 from sqlglot.errors import SqlglotError
 
 from deniable.errors import InvalidParameter, InvalidQuery
+from deniable.exact.rationals import decimal_text
 from deniable.policy import Column, Policy, Table
 from deniable.query.language.expressions import aggregates_in
 from deniable.query.language.question import Question
@@ -38,11 +36,11 @@ from deniable.query.language.syntax_tree import (
     TableRef,
 )
 from deniable.query.plan.plan import Plan
+from deniable.query.planner.population_levels import levels_around
 
 NOTE = "Asked FOR POPULATION: `population()` states the errors of noise and sampling."
 
 _LONGEST = 100_000  # characters of the question
-_ROUND = 1000  # how finely the levels of quantiles are written
 _ZERO_TO_ONE = (Fraction(0), Fraction(1))
 _SUM_WEIGHT = 2  # sums are asked twice as accurately as sums of squares
 
@@ -155,8 +153,13 @@ class _Widened:
         expression = output.expression
         if not aggregates_in(expression):
             self.outputs.append(output)
-        elif isinstance(expression, Aggregate) and expression.name == "quantile":
-            self._add_quantile(output, expression)
+        elif isinstance(expression, Aggregate) and expression.name in ("quantile", "quantiles"):
+            self._add_quantiles(output, expression)
+        elif isinstance(expression, Aggregate) and expression.name in ("min", "max"):
+            raise InvalidQuery(
+                f"FOR POPULATION: no sample tells how far the values of its population reach. "
+                f"Instead of {expression} ask for a quantile, such as QUANTILE_CONT(x, 0.95)."
+            )
         elif isinstance(expression, Aggregate) and expression.name == "avg":
             self._add_mean(output, expression)
         elif isinstance(expression, Aggregate) and expression.name in ("sum", "count"):
@@ -236,22 +239,25 @@ class _Widened:
         for name, pair in (("sum sum", (y, y)), ("sum rows", (y, n)), ("rows rows", (n, n))):
             self._beside(f"{output.name}: {name}", Aggregate("sum", Call("*", pair)))
 
-    def _add_quantile(self, output: Named, quantile: Aggregate) -> None:
+    def _add_quantiles(self, output: Named, asked: Aggregate) -> None:
         if self.by_unit:
             raise InvalidQuery(
-                f"FOR POPULATION: {quantile} needs one row a unit "
+                f"FOR POPULATION: {asked} needs one row a unit "
                 "(max_rows_per_unit_per_group=1): rows of one unit may be alike."
             )
         self.outputs.append(output)
         self.quantiles = True
-        level = quantile.levels[0]
-        for around in self._levels_around(level):
-            name = f"{output.name}: {float(around):g}"
-            self._beside(name, replace(quantile, levels=(around,)))
-        self._beside(f"{output.name}: rows", Aggregate("count", quantile.argument))
+        name = output.name
+        for level in asked.levels:
+            if asked.name == "quantiles":  # each has a column of its own
+                name = f"{output.name}[{decimal_text(level)}]"
+            for around in levels_around(level, self._rows(), self.tail):
+                beside = replace(asked, name="quantile", levels=(around,))
+                self._beside(f"{name}: {float(around):g}", beside)
+        self._beside(f"{name}: rows", Aggregate("count", asked.argument))
 
-    def _levels_around(self, level: Fraction) -> Iterator[Fraction]:
-        """Where to look for the ends: as far as sampling may move a quantile of that level."""
+    def _rows(self) -> int:
+        """How many rows are expected in each group."""
         rows = self.table.expected_rows
         if rows is None:
             raise InvalidQuery(
@@ -263,11 +269,7 @@ class _Widened:
             column = self._column(key)
             declared = None if column is None else column.keys
             rows //= len(declared) if isinstance(declared, tuple) else 1
-        # A group with half as many rows as the others should do as well.
-        spread = math.sqrt(2 * level * (1 - level) / max(rows, 1))
-        far = -NormalDist().inv_cdf(self.tail) * spread
-        away = Fraction(math.ceil(far * _ROUND) + 1, _ROUND)
-        yield from (end for end in (level - away, level + away) if 0 < end < 1)
+        return rows
 
     def _beside(self, name: str, expression: Expression) -> str:
         """Adds an output, unless it is asked for already; returns the name that it has."""

@@ -30,6 +30,7 @@ from deniable.query.relations.kind_checks import (
     not_in_rows,
     read_number,
 )
+from deniable.query.relations.literals import literal_range, literal_sql
 from deniable.query.relations.row_origin import NO_ORIGIN, RowOrigin, RowSource
 from deniable.query.relations.sql_nodes import (
     Sql,
@@ -181,7 +182,7 @@ class Scope:
 
     def _range(self, expression: Expression) -> ValueRange:
         if isinstance(expression, Literal):
-            return _literal_range(expression)
+            return literal_range(expression)
         if isinstance(expression, ColumnRef):
             return self._column_range(self.column(expression.name))
         if isinstance(expression, Aggregate):
@@ -258,7 +259,7 @@ class Scope:
 
     def _sql(self, expression: Expression) -> Sql:
         if isinstance(expression, Literal):
-            return _literal_sql(expression)
+            return literal_sql(expression)
         if isinstance(expression, ColumnRef):
             return exp.column(self.alias(expression.name))
         assert isinstance(expression, Call)
@@ -381,25 +382,3 @@ def _power_of_ten(step: Fraction) -> Fraction:
     while power * 10 <= step:
         power *= 10
     return power
-
-
-def _literal_range(literal: Literal) -> ValueRange:
-    if literal.value is None:
-        return ValueRange(None)
-    if isinstance(literal.value, bool):
-        return ValueRange("boolean")
-    return (
-        ValueRange("text")
-        if isinstance(literal.value, str)
-        else value_ranges.constant(literal.value)
-    )
-
-
-def _literal_sql(literal: Literal) -> Sql:
-    if literal.value is None:
-        return exp.null()
-    if isinstance(literal.value, bool):
-        return exp.true() if literal.value else exp.false()
-    if isinstance(literal.value, str):
-        return exp.Literal.string(literal.value)
-    return double_literal(literal.value)

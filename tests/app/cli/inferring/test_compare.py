@@ -79,6 +79,7 @@ def test_medians_are_asked_with_room_for_their_comparison(policy, words):
     ("words", "message"),
     [
         ([ASK, "A", "D"], "There is no group 'D'. The groups are A B C."),
+        ([ASK, "A", "B", "--value", "sick"], "no number 'sick' in the answer. It has share,"),
         ([ASK, "A"], "Name two groups after the question"),
         ([ASK, "A", "B", "--as", "quotient"], "--as is difference, ratio or odds-ratio"),
         (["SELECT AVG(sick) AS s FROM visits", "A", "B"], "group the question by a key"),

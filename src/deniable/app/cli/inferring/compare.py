@@ -73,6 +73,7 @@ def compare(
     with session_options.open_session(policy, "asking", analyst, server, server_key) as session:
         plan = session.plan(text, **options)
         pair = _find_pair(plan, first, second)
+        _check_columns(plan, value, rows)
         options |= _leave_room(plan, len(pair), level, sampling=not noise_only)
         release = session.sql(text, **options)
     told = {"value": value, "rows": rows, "sampling": not noise_only, "confidence": level}
@@ -133,6 +134,18 @@ def _find_pair(plan: "Plan", first: str | None, second: str | None) -> tuple[Any
             raise InvalidParameter(f"There is no group {name!r}. The groups are {shown}.")
         found.append(groups[name] if len(values) > 1 else groups[name][0])
     return tuple(found)
+
+
+def _check_columns(plan: "Plan", *given: str | None) -> None:
+    """Refuses, before the charge, names of no number in the answer."""
+    from deniable.release.answer.answer_table import column_names
+
+    known = [names.name for names in column_names(plan) if names.margin is not None]
+    for name in given:
+        if name is not None and name not in known:
+            raise InvalidParameter(
+                f"There is no number {name!r} in the answer. It has {', '.join(known)}."
+            )
 
 
 def _leave_room(
