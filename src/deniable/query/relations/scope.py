@@ -30,7 +30,6 @@ from deniable.query.relations.kind_checks import (
     not_in_rows,
     read_number,
 )
-from deniable.query.relations.literals import literal_range, literal_sql
 from deniable.query.relations.row_origin import NO_ORIGIN, RowOrigin, RowSource
 from deniable.query.relations.sql_nodes import (
     Sql,
@@ -39,11 +38,12 @@ from deniable.query.relations.sql_nodes import (
     double,
     double_literal,
     is_nan,
+    literal_sql,
     one_sign,
     try_cast,
 )
 from deniable.query.relations.text_functions import check_number_joined
-from deniable.query.relations.value_ranges import ValueRange
+from deniable.query.relations.value_ranges import ValueRange, literal_range
 
 _TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
 _COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "in", "coalesce", "nullif"}
