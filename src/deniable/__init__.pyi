@@ -98,12 +98,12 @@ from deniable.query.language.builder import count_distinct as count_distinct
 from deniable.query.language.builder import count_units as count_units
 from deniable.query.language.builder import covariance as covariance
 from deniable.query.language.builder import intercept as intercept
-from deniable.query.language.builder import max as max
-from deniable.query.language.builder import min as min
 from deniable.query.language.builder import slope as slope
 from deniable.query.language.builder import sum_distinct as sum_distinct
 from deniable.query.language.builder import top_k as top_k
+from deniable.release.asking.array_choices import max as max
 from deniable.release.asking.array_choices import median as median
+from deniable.release.asking.array_choices import min as min
 from deniable.release.asking.array_choices import mode as mode
 from deniable.release.asking.array_choices import quantile as quantile
 from deniable.release.asking.array_choices import quantiles as quantiles

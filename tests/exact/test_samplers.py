@@ -94,7 +94,7 @@ def test_large_scales_use_every_integer(family):
 def test_scales_beyond_the_promise_are_refused():
     with pytest.raises(InvalidParameter, match=r"at most 2\*\*50 grid steps"):
         exact.discrete_laplace(F(2**51), 1)
-    with pytest.raises(InvalidParameter, match="Choose a larger `step`"):
+    with pytest.raises(InvalidParameter, match="Choose a larger epsilon or `step`"):
         exact.rounded_gaussian(F(2**104), 1)
 
 

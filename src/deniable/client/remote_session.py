@@ -137,11 +137,13 @@ class RemoteSession(Session):
         forms = [self._records.canonical_form(plan)[1] for plan in plans]
         around = {"part": _part_of(self.rows), "expects": forms}
         if "question" not in asked:  # a profile, or a measurement of limits
-            told = {name: _write_options(options) for name, options in asked.items()} | around
+            request = {
+                name: _write_options(options) for name, options in asked.items()
+            } | around
         else:
-            told = _write_question(asked["question"], asked["options"]) | around
-            told["fresh"] = fresh
-        outcome = _await_outcome(self._calls, told, question_id)
+            request = _write_question(asked["question"], asked["options"]) | around
+            request["fresh"] = fresh
+        outcome = _await_outcome(self._calls, request, question_id)
         question = canonical.digest_json(["deniable run 1", *forms])
         yield _RemoteRun(self._records, outcome, question)
 

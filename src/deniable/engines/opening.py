@@ -27,6 +27,8 @@ def engine_of(source: Any) -> str:
     """
     if is_address(source):
         return read_address(source).engine
+    if isinstance(source, str):
+        return "duckdb"  # a file
     if is_spark_frame(source):
         return "spark"
     return "ibis" if type(source).__module__.startswith("ibis.expr.types") else "duckdb"

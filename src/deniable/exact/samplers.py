@@ -170,8 +170,8 @@ def _cell_shift(scale: int, cells: int) -> int:
     if scale > LARGEST_SCALE:
         raise InvalidParameter(
             "The noise scale must be at most 2**50 grid steps. Found about "
-            f"2**{scale.bit_length() - 1}. Choose a larger `step`: such fine digits hold no "
-            "information."
+            f"2**{scale.bit_length() - 1}. Choose a larger epsilon or `step`: such fine digits "
+            "hold no information."
         )
     return max(0, (scale // cells).bit_length() - 1)
 

@@ -8,6 +8,9 @@ RENAMED = {
     "max_rows": "max_rows_per_unit_per_group",
 }
 
+# What other libraries call the same, where the letters alone do not tell.
+OTHER_NAMES = {"avg": "mean", "average": "mean", "std": "stddev", "var": "variance"}
+
 
 def suggest(name: str, known: Iterable[str], listed: str) -> str:
     """A hint for an unknown name: the most similar known name, or all of them.
@@ -29,13 +32,14 @@ def suggest(name: str, known: Iterable[str], listed: str) -> str:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A question about the most similar known name; empty if none is similar.
 
-    >>> did_you_mean("BOUND", ["bounds", "step"])
-    'Did you mean `bounds`?'
+    >>> did_you_mean("BOUND", ["bounds", "step"]), did_you_mean("avg", ["max", "mean"])
+    ('Did you mean `bounds`?', 'Did you mean `mean`?')
     """
     from difflib import get_close_matches  # slow to import
 
     lower = {candidate.lower(): candidate for candidate in known}
-    close = get_close_matches(name.lower(), lower, n=1)
+    other = OTHER_NAMES.get(name.lower())
+    close = [other] if other in lower else get_close_matches(name.lower(), lower, n=1)
     return f"Did you mean `{lower[close[0]]}`?" if close else ""
 
 

@@ -132,10 +132,12 @@ def draw_matrix(
     margin, or if there are many the scale says how large the margins are at most."""
     all_keys = [list(dict.fromkeys(key)) for key in keys]
     down, across = (names[:MOST_BARS] for names in all_keys)
-    found = zip(values, map(_half_width, values, lows, highs), strict=True)
-    cells = dict(zip(zip(*keys, strict=True), found, strict=True))
+    halves = zip(values, map(_half_width, values, lows, highs), strict=True)
+    cells = dict(zip(zip(*keys, strict=True), halves, strict=True))
     nothing = (float("nan"), float("nan"))
-    both = [[cells.get((one, other), nothing) for other in across] for one in down]
+    both = [
+        [cells.get((row_key, column_key), nothing) for column_key in across] for row_key in down
+    ]
     grid = [[value for value, _ in row] for row in both]
     written = len(down) * len(across) <= _MOST_NUMBERS
     size = (max(5.2, 2.5 + 0.5 * len(across)), 1.6 + (0.5 if written else 0.35) * len(down))
@@ -163,8 +165,8 @@ def draw_matrix(
 
 def _write_cells(axes: Axes, cells: Sequence[Sequence[tuple[float, float]]]) -> None:
     """Writes each number and its margin into its cell, in a colour that can be read there."""
-    known = [value for row in cells for value, _ in row if value == value]
-    middle = (min(known) + max(known)) / 2 if known else 0.0
+    numbers = [value for row in cells for value, _ in row if value == value]
+    middle = (min(numbers) + max(numbers)) / 2 if numbers else 0.0
     at: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
     for i, row in enumerate(cells):
         for j, (value, half) in enumerate(row):

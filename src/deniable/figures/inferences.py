@@ -58,8 +58,8 @@ def _lines(drawn: list[Inferred], title: str, x: str) -> tuple[Figure, Axes]:
     if not drawn:
         raise InvalidParameter("There is nothing to draw: give at least one result.")
     # No line may end within "95 %".
-    levels = ", ".join(sorted({f"{100 * found.confidence:.4g}\u00a0%" for found in drawn}))
-    names = fold([found.what for found in drawn])
+    levels = ", ".join(sorted({f"{100 * number.confidence:.4g}\u00a0%" for number in drawn}))
+    names = fold([number.what for number in drawn])
     about, tallest = wrap_title(f"{title} ({levels})", names), max(map(count_lines, names))
     size = (6.4, 1.3 + 0.2 * count_lines(about) + (0.18 + 0.14 * tallest) * len(drawn))
     figure, axes = canvas(about, x=x, y="", size=size)

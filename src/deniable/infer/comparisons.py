@@ -45,7 +45,7 @@ from deniable.release.session.release import Release
 
 Floats: TypeAlias = NDArray[np.float64]
 Scale: TypeAlias = Callable[[Floats], Floats]
-Found: TypeAlias = GroupMeans | GroupAmounts | LocalShares | GroupQuantiles
+GroupNumbers: TypeAlias = GroupMeans | GroupAmounts | LocalShares | GroupQuantiles
 
 
 def difference(
@@ -68,8 +68,8 @@ def difference(
     >>> rows = pa.table({"ward": ["A", "B"] * 4000, "sick": [1, 0, 0, 0] * 2000})
     >>> visits = dp.protect(rows, bounds={"sick": (0, 1)}, keys={"ward": ["A", "B"]}, epsilon=1)
     >>> question = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS share FROM data GROUP BY ward"
-    >>> found = dp.infer.difference(visits.sql(question, epsilon=1), "A", "B")
-    >>> found.low < 0.5 < found.high, found.p_value < 0.05
+    >>> result = dp.infer.difference(visits.sql(question, epsilon=1), "A", "B")
+    >>> result.low < 0.5 < result.high, result.p_value < 0.05
     (True, True)
 
     Groups of a survey, whose answers were randomized by the respondents, are given by their
@@ -80,10 +80,10 @@ def difference(
     >>> round(dp.infer.difference(asked, "A", "B").value, 2)
     0.2
     """
-    found = _read(release, value, rows)
-    find_pair(found.groups, first, second)
+    by_group = _read(release, value, rows)
+    find_pair(by_group.groups, first, second)
     weights = {first: 1, second: -1}
-    return contrast(found, weights, release, sampling=sampling, confidence=confidence)
+    return contrast(by_group, weights, release, sampling=sampling, confidence=confidence)
 
 
 def ratio(
@@ -103,25 +103,25 @@ def ratio(
     >>> rows = pa.table({"ward": ["A"] * 4000 + ["B"] * 1000})
     >>> visits = dp.protect(rows, keys={"ward": ["A", "B"]}, epsilon=1)
     >>> counts = visits.sql("SELECT ward, COUNT(*) AS n FROM data GROUP BY ward", epsilon=1)
-    >>> found = dp.infer.ratio(counts, "A", "B")
-    >>> round(found.value), found.sampling is None
+    >>> result = dp.infer.ratio(counts, "A", "B")
+    >>> round(result.value), result.sampling is None
     (4, True)
     """
     level = confidence_level(confidence)
-    found = _read(release, value, rows)
-    places = find_pair(found.groups, first, second)
-    name = f"{found.what} of {_name(first)} over that of {_name(second)}"
-    if isinstance(found, GroupAmounts):
-        return ratio_of_amounts(found, *places, name, level)
-    if found.low < 0:
+    by_group = _read(release, value, rows)
+    places = find_pair(by_group.groups, first, second)
+    name = f"{by_group.what} of {_name(first)} over that of {_name(second)}"
+    if isinstance(by_group, GroupAmounts):
+        return ratio_of_amounts(by_group, *places, name, level)
+    if by_group.low < 0:
         raise InvalidParameter(
-            f"A ratio needs values that are not negative, but {found.what} may be as low as "
-            f"{found.low:g}. Use difference()."
+            f"A ratio needs values that are not negative, but {by_group.what} may be as low as "
+            f"{by_group.low:g}. Use difference()."
         )
-    if isinstance(found, GroupQuantiles):
+    if isinstance(by_group, GroupQuantiles):
         what = quotient(first, second, name)
-        return compare_quantiles(found, what, sampling=sampling, level=level)
-    drawn = DrawnMeans(found, release if sampling else None)
+        return compare_quantiles(by_group, what, sampling=sampling, level=level)
+    drawn = DrawnMeans(by_group, release if sampling else None)
     return _on_scale(drawn, places, name, _logarithm, sampling, level)
 
 
@@ -142,20 +142,20 @@ def odds_ratio(
     >>> rows = pa.table({"ward": ["A", "B"] * 4000, "sick": [1, 1, 0, 1, 0, 1, 1, 0] * 1000})
     >>> visits = dp.protect(rows, bounds={"sick": (0, 1)}, keys={"ward": ["A", "B"]}, epsilon=1)
     >>> question = "SELECT ward, COUNT(sick) AS n, AVG(sick) AS share FROM data GROUP BY ward"
-    >>> found = dp.infer.odds_ratio(visits.sql(question, epsilon=1), "A", "B")
-    >>> found.low < 1 / 3 < found.high
+    >>> result = dp.infer.odds_ratio(visits.sql(question, epsilon=1), "A", "B")
+    >>> result.low < 1 / 3 < result.high
     True
     """
     level = confidence_level(confidence)
-    found = read(release, value, rows)
-    places = find_pair(found.groups, first, second)
-    if isinstance(found, GroupAmounts) or (found.low, found.high) != (0.0, 1.0):
+    by_group = read(release, value, rows)
+    places = find_pair(by_group.groups, first, second)
+    if isinstance(by_group, GroupAmounts) or (by_group.low, by_group.high) != (0.0, 1.0):
         raise InvalidParameter(
             "Odds need a share between 0 and 1. Name a count and the count that it is a part "
             'of, such as value="sick", rows="n", or ask for AVG of zeros and ones.'
         )
-    name = f"odds of {found.what} of {_name(first)} over those of {_name(second)}"
-    drawn = DrawnMeans(found, release if sampling else None)
+    name = f"odds of {by_group.what} of {_name(first)} over those of {_name(second)}"
+    drawn = DrawnMeans(by_group, release if sampling else None)
     return _on_scale(drawn, places, name, _log_odds, sampling, level)
 
 
@@ -175,17 +175,17 @@ def all_pairs(
     """
     if correction not in ("bonferroni", "none"):
         raise InvalidParameter(f'correction is "bonferroni" or "none"; got {correction!r}.')
-    found, level = _read(release, value, rows), confidence_level(confidence)
-    pairs = list(itertools.combinations(found.groups, 2))
+    by_group, level = _read(release, value, rows), confidence_level(confidence)
+    pairs = list(itertools.combinations(by_group.groups, 2))
     together = correction == "bonferroni"
-    if isinstance(found, GroupQuantiles):
-        groups = len(found.groups) if together else 2
-        sums = (weighted_sum({a: 1, b: -1}, _less(found, a, b)) for a, b in pairs)
-        told: Any = {"sampling": sampling, "level": level, "groups": groups}
-        return tuple(compare_quantiles(found, what, **told) for what in sums)
+    if isinstance(by_group, GroupQuantiles):
+        groups = len(by_group.groups) if together else 2
+        sums = (weighted_sum({a: 1, b: -1}, _less(by_group, a, b)) for a, b in pairs)
+        options: Any = {"sampling": sampling, "level": level, "groups": groups}
+        return tuple(compare_quantiles(by_group, what, **options) for what in sums)
     times = max(len(pairs), 1) if together else 1
-    told = {"sampling": sampling, "confidence": 1 - (1 - level) / times, "pairs": times}
-    return tuple(contrast(found, {a: 1, b: -1}, release, **told) for a, b in pairs)
+    options = {"sampling": sampling, "confidence": 1 - (1 - level) / times, "pairs": times}
+    return tuple(contrast(by_group, {a: 1, b: -1}, release, **options) for a, b in pairs)
 
 
 def trend(
@@ -202,25 +202,25 @@ def trend(
     `scores` says where each group lies; without it their keys, if these are numbers, or 0, 1,
     2, ... Every group has the same weight.
     """
-    found = _read(release, value, rows)
-    given = _scores(found.groups) if scores is None else scores
-    if isinstance(release, Release) and given is not found.groups:
+    groups = _read(release, value, rows)
+    chosen = _scores(groups.groups) if scores is None else scores
+    if isinstance(release, Release) and chosen is not groups.groups:
         refuse_noisy_order(release.plan)
-    places = np.array([float(rational(score, "scores")) for score in given])
-    if places.shape != (len(found.groups),) or np.ptp(places) == 0:
+    places = np.array([float(rational(score, "scores")) for score in chosen])
+    if places.shape != (len(groups.groups),) or np.ptp(places) == 0:
         raise InvalidParameter(
-            f"A trend needs one score for each of the {len(found.groups)} groups, and at least "
-            "two different ones."
+            f"A trend needs one score for each of the {len(groups.groups)} groups, and at "
+            "least two different ones."
         )
     centred = places - places.mean()
-    weights = dict(zip(found.groups, centred / (centred @ centred), strict=True))
-    name = f"trend of {found.what}"
-    told: Any = {"sampling": sampling, "confidence": confidence, "name": name}
-    return contrast(found, weights, release, **told)
+    weights = dict(zip(groups.groups, centred / (centred @ centred), strict=True))
+    name = f"trend of {groups.what}"
+    options: Any = {"sampling": sampling, "confidence": confidence, "name": name}
+    return contrast(groups, weights, release, **options)
 
 
 def contrast(
-    found: Found,
+    by_group: GroupNumbers,
     weights: Mapping[Key, float],
     release: Release | Mapping[Key, Any] | None = None,
     *,
@@ -233,29 +233,29 @@ def contrast(
 
     The `release` says how its rows were drawn."""
     level = confidence_level(confidence)
-    name = name or _less(found, *weights)
-    if isinstance(found, GroupQuantiles):
+    name = name or _less(by_group, *weights)
+    if isinstance(by_group, GroupQuantiles):
         what = weighted_sum(weights, name)
-        return compare_quantiles(found, what, sampling=sampling, level=level)
-    places = [find_group(found.groups, key) for key in weights]
+        return compare_quantiles(by_group, what, sampling=sampling, level=level)
+    places = [find_group(by_group.groups, key) for key in weights]
     factors = [float(weight) for weight in weights.values()]
-    if isinstance(found, GroupAmounts):
-        return sum_of_amounts(found, places, factors, name, level, pairs)
-    drawn = DrawnMeans(found, release if sampling else None)
+    if isinstance(by_group, GroupAmounts):
+        return sum_of_amounts(by_group, places, factors, name, level, pairs)
+    drawn = DrawnMeans(by_group, release if sampling else None)
 
     def ends(of: EndsOf, at: Fraction) -> Ends:
         return contrast_ends(drawn.parts(places, at), factors, of, at)
 
-    value = float(np.asarray(factors) @ found.values[places])
+    value = float(np.asarray(factors) @ by_group.values[places])
     target = drawn.target(places) if sampling else THESE_ROWS
-    return _with_both_errors(name, value, ends, found, level, target, pairs=pairs)
+    return _with_both_errors(name, value, ends, by_group, level, target, pairs=pairs)
 
 
 def _with_both_errors(
     name: str,
     value: float,
     ends: Callable[[EndsOf, Fraction], Ends],
-    found: GroupMeans | LocalShares,
+    by_group: GroupMeans | LocalShares,
     level: Fraction,
     target: str,
     *,
@@ -274,29 +274,29 @@ def _with_both_errors(
         float(level),
         target,
         p_value=ladder_p(lambda at: ends(whole, at), null, pairs),
-        notes=variance_notes(found) if sampling else (),
+        notes=variance_notes(by_group) if sampling else (),
         null=null,
     )
 
 
-def variance_notes(found: GroupMeans | LocalShares) -> tuple[str, ...]:
+def variance_notes(means: GroupMeans | LocalShares) -> tuple[str, ...]:
     """What is assumed about rows of one unit, and what would make the intervals shorter."""
     notes: list[str] = []
-    if isinstance(found, LocalShares):
+    if isinstance(means, LocalShares):
         return ()
-    if found.cluster > 1 and found.moments is None:
+    if means.cluster > 1 and means.moments is None:
         notes.append(
-            f"One unit may have {found.cluster:g} rows here, and they may be alike: sampling "
-            f"errors are those of {found.cluster:g} equal rows. FOR POPULATION at the end of "
+            f"One unit may have {means.cluster:g} rows here, and they may be alike: sampling "
+            f"errors are those of {means.cluster:g} equal rows. FOR POPULATION at the end of "
             "the question measures how alike they are."
         )
-    if found.variance is not None or found.moments is not None:
+    if means.variance is not None or means.moments is not None:
         return tuple(notes)
-    if (found.low, found.high) != (0.0, 1.0):
-        inner = found.what.removeprefix("AVG(").removesuffix(")")
+    if (means.low, means.high) != (0.0, 1.0):
+        inner = means.what.removeprefix("AVG(").removesuffix(")")
         notes.append(
-            f"The variance was not released, so the public range {found.low:g} to "
-            f"{found.high:g} bounds it. STDDEV({inner}) beside {found.what} makes the interval "
+            f"The variance was not released, so the public range {means.low:g} to "
+            f"{means.high:g} bounds it. STDDEV({inner}) beside {means.what} makes the interval "
             "shorter."
         )
     return tuple(notes)
@@ -311,11 +311,11 @@ def _on_scale(
     level: Fraction,
 ) -> Inferred:
     """A difference on a scale of logarithms, taken back from it."""
-    found = drawn.found
-    values = found.values[list(places)]
+    by_group = drawn.means
+    values = by_group.values[list(places)]
 
     def ends(of: EndsOf, at: Fraction) -> Ends:
-        shared = found.shared and of is not noise_ends
+        shared = by_group.shared and of is not noise_ends
         parts = drawn.parts(places, at)
         both = [of(part, 1 - (1 - at) / 2 if shared else at) for part in parts]
         low, high = (scale(np.concatenate([pair[i] for pair in both])) for i in (0, 1))
@@ -324,7 +324,7 @@ def _on_scale(
     with np.errstate(all="ignore"):
         middle = float(np.exp(np.subtract(*scale(values))))
     target = drawn.target(places) if sampling else THESE_ROWS
-    return _with_both_errors(name, middle, ends, found, level, target, null=1.0)
+    return _with_both_errors(name, middle, ends, by_group, level, target, null=1.0)
 
 
 def _combine_logarithms(values: Floats, low: Floats, high: Floats, *, shared: bool) -> Ends:
@@ -356,13 +356,13 @@ def _scores(groups: tuple[Key, ...]) -> Sequence[Number]:
 
 def _read(
     release: Release | Mapping[Key, Any], value: str | int | None, rows: str | None
-) -> Found:
+) -> GroupNumbers:
     quantiles = read_quantiles(release, value, rows)
     return read(release, value, rows) if quantiles is None else quantiles
 
 
-def _less(found: Found, *groups: Key) -> str:
-    return f"{found.what} of {' less that of '.join(map(_name, groups))}"
+def _less(by_group: GroupNumbers, *groups: Key) -> str:
+    return f"{by_group.what} of {' less that of '.join(map(_name, groups))}"
 
 
 def _name(key: Key) -> str:

@@ -16,21 +16,21 @@ class DrawnMeans:
     """Means or shares, and the release that says how their rows were drawn; None if nothing
     says it, as for a survey."""
 
-    found: GroupMeans | LocalShares
+    means: GroupMeans | LocalShares
     release: object = None
 
     def parts(self, places: Sequence[int], level: Fraction) -> list[GroupMeans | LocalShares]:
         """The groups at these places, each with the share of its population in the sample."""
-        found, release = self.found, self.release
-        if isinstance(release, Release) and isinstance(found, GroupMeans):
-            return [sampled_part(release, found, place, None, level) for place in places]
-        return [found.at(place) for place in places]
+        means, release = self.means, self.release
+        if isinstance(release, Release) and isinstance(means, GroupMeans):
+            return [sampled_part(release, means, place, None, level) for place in places]
+        return [means.at(place) for place in places]
 
     def target(self, places: Sequence[int]) -> str:
         """What is inferred about."""
-        return target_of(self.release, self.found.groups[places[0]])
+        return target_of(self.release, self.means.groups[places[0]])
 
 
 def target_of(release: object, group: Key) -> str:
-    """What is inferred about. Refuses a sample in strata whose groups are no strata."""
+    """What is inferred about. Refuses a sample in strata whose groups are not strata."""
     return draw_of(release, group, None).target if isinstance(release, Release) else POPULATION

@@ -147,8 +147,8 @@ class Experiment:
             low, high = 1, _MOST_UNITS
             while low < high:
                 middle = (low + high) // 2
-                found = self._power(effect, plain / middle, noise / middle**2)
-                enough = (found.private if private else found.plain) >= power
+                power_of_size = self._power(effect, plain / middle, noise / middle**2)
+                enough = (power_of_size.private if private else power_of_size.plain) >= power
                 low, high = (low, middle) if enough else (middle + 1, high)
             return low
 

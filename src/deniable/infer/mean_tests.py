@@ -46,10 +46,10 @@ def t_test(
     """
     means = _means(read(release, value, rows))
     find_pair(means.groups, first, second)
-    found = contrast(means, {first: 1, second: -1}, release)
+    contrasted = contrast(means, {first: 1, second: -1}, release)
     name = f"{means.what} is the same in {first} and {second}"
-    p = 1.0 if found.p_value is None else found.p_value
-    return Significance(name, found.value, p, found.target, found.notes)
+    p = 1.0 if contrasted.p_value is None else contrasted.p_value
+    return Significance(name, contrasted.value, p, contrasted.target, contrasted.notes)
 
 
 def equivalence_test(

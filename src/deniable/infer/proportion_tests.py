@@ -69,15 +69,15 @@ def proportion_test(
     _check_alternative(alternative)
     hypothesis = f"the share of {_named(group, value)} is {float(expected):g}"
     if isinstance(release, Mapping):
-        asked = one_group(need_answer(read_local(release, value)), group)
-        return Significance(hypothesis, *reports_p(asked, expected, alternative))
+        answers = one_group(need_answer(read_local(release, value)), group)
+        return Significance(hypothesis, *reports_p(answers, expected, alternative))
     if isinstance(rows, str):
         means = _shares(release, read(release, value, rows))
-        one = means.at(_place(means, group))
-        statistic, p = released_rows_p(one, expected, alternative)
-        return Significance(hypothesis, statistic, p, target_of(release, one.groups[0]))
-    told = _counted_p(release, float(expected), rows, value, group, alternative, randomized)
-    return Significance(hypothesis, *told)
+        estimate = means.at(_place(means, group))
+        statistic, p = released_rows_p(estimate, expected, alternative)
+        return Significance(hypothesis, statistic, p, target_of(release, estimate.groups[0]))
+    result = _counted_p(release, float(expected), rows, value, group, alternative, randomized)
+    return Significance(hypothesis, *result)
 
 
 def proportions_test(
@@ -288,8 +288,8 @@ def _sum_law(noises: Sequence[Noise]) -> tuple[Floats, int]:
 def _plain_noises(found: GroupAmounts) -> list[Noise]:
     if any(abs(weight) != 1 for weight in found.weights.values()):
         raise InvalidParameter(
-            "This count was measured together with sums, so its noise is no whole number. Ask "
-            "for the count in a question of its own, or name a column in `rows`."
+            "This count was measured together with sums, so its noise is not a whole number. "
+            "Ask for the count in a question of its own, or name a column in `rows`."
         )
     return [found.noises[name] for name in found.weights]
 

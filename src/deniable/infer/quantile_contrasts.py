@@ -80,14 +80,14 @@ def read_quantiles(
     """
     if not isinstance(release, Release) or rows is not None:
         return None
-    known = quantile_levels(release.plan)
-    if value is None and known and not mean_columns(release):
-        asked = asked_columns(list(known))
-        value = asked[0] if len(asked) == 1 else None
-    if not isinstance(value, str) or value not in known:
+    levels = quantile_levels(release.plan)
+    if value is None and levels and not mean_columns(release):
+        columns = asked_columns(list(levels))
+        value = columns[0] if len(columns) == 1 else None
+    if not isinstance(value, str) or value not in levels:
         return None
     refuse_chosen_groups(release.plan)
-    output = known[value][1]
+    output = levels[value][1]
     return GroupQuantiles(
         release, value, groups_of(release), output.about, float(output.low or 0)
     )
@@ -134,7 +134,7 @@ def quotient(first: Key, second: Key, name: str) -> Combination:
 
 
 def compare_quantiles(
-    found: GroupQuantiles,
+    by_group: GroupQuantiles,
     what: Combination,
     *,
     sampling: bool,
@@ -143,36 +143,38 @@ def compare_quantiles(
 ) -> Inferred:
     """The number and its intervals. `groups` share the error: by default its own, or those of
     all numbers that hold together."""
-    places = [find_group(found.groups, key) for key in what.keys]
+    places = [find_group(by_group.groups, key) for key in what.keys]
     parts = len(places) if groups is None else groups
 
     def infer(at: Fraction) -> list[Inferred]:
         each = 1 - (1 - at) / parts
-        return [found.infer(place, each, sampling=sampling) for place in places]
+        return [by_group.infer(place, each, sampling=sampling) for place in places]
 
     def both(pairs: Sequence[Ends]) -> Ends:
         return what.least(pairs), what.most(pairs)
 
     def excludes(p: Fraction) -> bool:
-        if not _has_room(found, p / parts, sampling=sampling):
+        if not _has_room(by_group, p / parts, sampling=sampling):
             return False
-        low, high = both([one.interval for one in infer(1 - p)])
+        low, high = both([quantile.interval for quantile in infer(1 - p)])
         return not low <= what.null <= high
 
-    if not _has_room(found, (1 - level) / parts, sampling=sampling):
-        raise _no_room(found, parts, level, sampling=sampling)
+    if not _has_room(by_group, (1 - level) / parts, sampling=sampling):
+        raise _no_room(by_group, parts, level, sampling=sampling)
     inferred = infer(level)
-    value, other = both([(one.value, one.value) for one in inferred])
+    value, other = both([(quantile.value, quantile.value) for quantile in inferred])
     return Inferred(
         what.name,
         value if value == other else math.nan,  # 0 over 0
-        both([one.interval for one in inferred]),
-        both([one.noise for one in inferred]),
-        both([one.sampling or one.noise for one in inferred]) if sampling else None,
+        both([quantile.interval for quantile in inferred]),
+        both([quantile.noise for quantile in inferred]),
+        both([quantile.sampling or quantile.noise for quantile in inferred])
+        if sampling
+        else None,
         float(1 - len(places) * (1 - level) / parts),
         inferred[0].target,
         p_value=least_level(excludes),
-        notes=tuple(dict.fromkeys(note for one in inferred for note in one.notes)),
+        notes=tuple(dict.fromkeys(note for quantile in inferred for note in quantile.notes)),
         null=what.null,
     )
 
@@ -189,23 +191,23 @@ def confidence_to_ask(groups: int, level: Fraction, *, sampling: bool) -> Fracti
     return 1 - (2 if sampling else 1) * (1 - level) / groups
 
 
-def _has_room(found: GroupQuantiles, error: Fraction, *, sampling: bool) -> bool:
+def _has_room(groups: GroupQuantiles, error: Fraction, *, sampling: bool) -> bool:
     """Whether the error of one group is enough for its noise, and for sampling besides."""
-    return error > found.noise_error if sampling else error >= found.noise_error
+    return error > groups.noise_error if sampling else error >= groups.noise_error
 
 
 def _no_room(
-    found: GroupQuantiles, parts: int, level: Fraction, *, sampling: bool
+    groups: GroupQuantiles, parts: int, level: Fraction, *, sampling: bool
 ) -> InvalidParameter:
-    noise, error = found.noise_error, 1 - level
-    wanted = confidence_to_ask(parts, level, sampling=sampling)
-    asked = f"{'FOR POPULATION with ' if sampling else ''}confidence={_short(wanted)}"
+    noise, error = groups.noise_error, 1 - level
+    enough = confidence_to_ask(parts, level, sampling=sampling)
+    request = f"{'FOR POPULATION with ' if sampling else ''}confidence={_short(enough)}"
     left = 1 - parts * noise * (2 if sampling else 1)
     here = f", or take confidence={_short(left)} here" if left > 0 else ""
-    taken = f"{_short(noise)}, so nothing is left for sampling" if sampling else _short(noise)
+    share = f"{_short(noise)}, so nothing is left for sampling" if sampling else _short(noise)
     return InvalidParameter(
-        f"{found.column}: {parts} groups share an error of {_short(error)}, and the noise of "
-        f"each takes {taken}. Ask {asked}{here}."
+        f"{groups.column}: {parts} groups share an error of {_short(error)}, and the noise of "
+        f"each takes {share}. Ask {request}{here}."
     )
 
 

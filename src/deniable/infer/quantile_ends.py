@@ -122,10 +122,10 @@ def infer_quantile(
 
 def _note_bounds(plan: Plan, column: str, name: str, rows: int, tail: float) -> tuple[str, ...]:
     """What is said if an end is a bound although a quantile could be far enough away."""
-    wanted = quantile_levels(plan)[column][0]
-    there = _below(rows, wanted, Fraction(0)), _above(rows, wanted, Fraction(1))
+    level = quantile_levels(plan)[column][0]
+    there = _below(rows, level, Fraction(0)), _above(rows, level, Fraction(1))
     sides = zip(_levels_far_enough(plan, column, rows, tail), there, strict=True)
-    if not any(found is None and chance <= tail for found, chance in sides):
+    if not any(end is None and chance <= tail for end, chance in sides):
         return ()
     return (
         f"{name}: no released quantile is far enough from it, for {rows:,} rows. So its "

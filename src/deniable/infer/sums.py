@@ -112,7 +112,7 @@ def read_amounts(release: Release, value: str | None) -> GroupAmounts:
 
 
 def sum_of_amounts(
-    found: GroupAmounts,
+    amounts: GroupAmounts,
     places: list[int],
     factors: list[float],
     name: str,
@@ -122,10 +122,10 @@ def sum_of_amounts(
     """The sum of factors * amounts; its p-value is for a sum of 0, times `pairs`."""
     weights, noises = {}, {}
     for place, factor in zip(places, factors, strict=True):
-        for feature, weight in found.weights.items():
+        for feature, weight in amounts.weights.items():
             weights[f"{place} {feature}"] = weight * Fraction(factor).limit_denominator(10**9)
-            noises[f"{place} {feature}"] = found.noises[feature]
-    value = float(np.asarray([float(f) for f in factors]) @ found.values[places])
+            noises[f"{place} {feature}"] = amounts.noises[feature]
+    value = float(np.asarray([float(f) for f in factors]) @ amounts.values[places])
 
     def ends(at: Fraction) -> Ends:
         half = fixed_margin(weights, noises, at)
@@ -136,13 +136,13 @@ def sum_of_amounts(
 
 
 def ratio_of_amounts(
-    found: GroupAmounts, first: int, second: int, name: str, level: Fraction
+    amounts: GroupAmounts, first: int, second: int, name: str, level: Fraction
 ) -> Inferred:
     """The amount at the first place over that at the second."""
-    over, under = (found.values[place] for place in (first, second))
+    over, under = (amounts.values[place] for place in (first, second))
 
     def ends(at: Fraction) -> Ends:
-        return ratio_ends(found, [first], [second], at)
+        return ratio_ends(amounts, [first], [second], at)
 
     value = over / under if under else math.nan
     both, p = ends(level), ladder_p(ends, 1.0)

@@ -190,7 +190,7 @@ def _is_null(node: exp.Is, scope: RowScope) -> Value:
 def _cast(node: exp.Cast, scope: RowScope) -> Value:
     """CAST fails where a value does not fit, so its range must fit the type; to a double it
     never fails. A cast of a text constant does not depend on a row, but would fail on the first
-    row if it is no moment of the calendar."""
+    row if it is not a moment of the calendar."""
     to, value = type_of(only(node, "this", "to")), scope.value(node.this)
     if to == "DOUBLE" and value.kind in ("int", "decimal"):
         return as_double(value)

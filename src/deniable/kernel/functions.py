@@ -54,7 +54,7 @@ def _function(node: Node, scope: RowScope) -> Value:
             value, place = scope.value(part), name in _PLACES or (name, type(node)) in _SIDES
             check_kinds([value], {"int"} if place else kinds)
             near = value.low == value.high and abs(value.low) <= _FARTHEST_PLACE
-            require(near or not place, "A position in a text is no small constant.")
+            require(near or not place, "A position in a text is not a small constant.")
             zeros = max(zeros, value.zeros) if zeros else 0
     return result._replace(null=True, zeros=zeros)
 
@@ -104,10 +104,10 @@ def _lookup(node: exp.Anonymous, scope: RowScope) -> Value:
     listed, at = only(node, "this", "expressions").expressions
     place = scope.value(at)
     if isinstance(listed, exp.Column):
-        held = _list_of(listed, scope)
+        values = _list_of(listed, scope)
         require(place.kind == "int" and place.bits <= 32, "A place is no integer of 32 bits.")
-        element = stored(held.kind.removeprefix(_LIST))
-        return element._replace(zeros=held.zeros if element.zeros else 0)
+        element = stored(values.kind.removeprefix(_LIST))
+        return element._replace(zeros=values.zeros if element.zeros else 0)
     entries = _elements(listed, scope)
     constant = all(one.low == one.high for one in entries)
     require(constant, "An entry of a list is not a whole number.")
@@ -152,7 +152,7 @@ def spread_places(node: exp.Explode, scope: RowScope) -> tuple[Value, int]:
 
 def _json_text(node: exp.JSONExtractScalar, scope: RowScope) -> Value:
     """x ->> path: the text at a constant path of keys and places, or NULL. It fails on a text
-    that is no JSON, so x is one by its type: TRY_CAST has made NULL of all others."""
+    that is not JSON, so x is one by its type: TRY_CAST has made NULL of all others."""
     value, path = scope.value(only(node, "this", "expression").this), node.expression
     require(value.kind == "json", "A path is looked up in what may be no JSON.")
     parts = path.expressions[1:] if isinstance(path, exp.JSONPath) else [node]

@@ -68,11 +68,13 @@ def _check(
 ) -> None:
     """Raises a TypeError if the parameters cannot take the values and named arguments."""
     positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)  # checks further names itself
+    parameters = [p for p in parameters if p.kind is not p.VAR_KEYWORD]
     names = [p.name for p in parameters]
     by_place = positional[: len(values)]
     given = {*by_place, *arguments}
     missing = [p.name for p in parameters if p.default is p.empty and p.name not in given]
-    unknown = [name for name in arguments if name not in names]
+    unknown = [name for name in arguments if not (open_ended or name in names)]
     if unknown:
         hint = _hint(kind, unknown[0], names)
         raise TypeError(f"{call}() has no parameter `{unknown[0]}`. {hint}")
@@ -87,6 +89,7 @@ def _check(
 _EXAMPLES = {
     "epsilon": " Give a price, for example epsilon=1: a smaller epsilon is safer, and margins "
     "are wider.",
+    "level": " Give a share between 0 and 1, for example level=0.9.",
     "delta": " Give a delta well below 1 / (number of people), for example delta=1e-6.",
     "neighbors": ' Write neighbors="add-remove" if a record may be added or removed, or '
     'neighbors="replace" if one may be replaced by another.',

@@ -18,6 +18,7 @@ _DECLARED: tuple[DeclaredKind, ...] = get_args(DeclaredKind)
 
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _INTEGERS = frozenset((*_SIGNED, *(f"U{name}" for name in _SIGNED)))
+_FARTHEST = Fraction(10**60)  # of bounds: variances and margins of them are floats
 
 
 def kind_of_type(type_: str) -> Kind | None:
@@ -218,14 +219,16 @@ class Column:
 def _bounds(name: str, bounds: Sequence[Number]) -> tuple[Fraction, Fraction]:
     if isinstance(bounds, str) or len(to_tuple(bounds) or ()) != 2:
         raise _bad(name, "bounds", f"must be two numbers, such as [0, 100]. Found {bounds!r}")
+    shown = f"Found {list(bounds)}"
     try:
         low, high = (rational(bound, "bounds") for bound in bounds)
     except InvalidParameter:
-        raise _bad(
-            name, "bounds", f"must be two finite numbers. Found {list(bounds)}"
-        ) from None
+        raise _bad(name, "bounds", f"must be two finite numbers. {shown}") from None
     if low >= high:
-        raise _bad(name, "bounds", f"must be [low, high] with low < high. Found {list(bounds)}")
+        raise _bad(name, "bounds", f"must be [low, high] with low < high. {shown}")
+    if max(-low, high) > _FARTHEST or high - low < 1 / _FARTHEST:
+        wrong = "must lie between -1e60 and 1e60, and be at least 1e-60 apart"
+        raise _bad(name, "bounds", f"{wrong}: measure in another unit. {shown}")
     return low, high
 
 

@@ -355,7 +355,7 @@ def _first_mistake(problem: ValidationError) -> tuple[tuple[str, ...], str]:
         return path[:-1], f"{title[0].upper()}{title[1:]} needs the key `{path[-1]}`."
     value = mistake["input"]
     found = f" Found {value!r}." if isinstance(value, int | str) else ""
-    found = f" Found {value}." if isinstance(value, Decimal) else found
+    found = f" Found {value}." if isinstance(value, Decimal | datetime.date) else found
     message = "must be a number" if mistake["type"] == "is_instance_of" else mistake["msg"]
     message = message.replace("Input should", "must").replace("List should", "the list must")
     message = message.replace("a valid list", "a list, in square brackets")

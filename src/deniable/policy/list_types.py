@@ -15,7 +15,7 @@ def element_type(type_: str) -> str | None:
 
 
 def check_length(name: str, length: object) -> None:
-    """Refuses a length that is no small whole number."""
+    """Refuses a length that is not a small whole number."""
     whole = isinstance(length, int) and not isinstance(length, bool)
     if not whole or not 1 <= int(str(length)) <= LONGEST_LIST:
         raise InvalidPolicy(

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from deniable.app.cli.terminal_text import EscapingOutput, escape_output
+from deniable.app.cli.terminal_text import EscapingOutput, escape_output, write_as_options
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,11 @@ def test_only_a_terminal_is_protected(monkeypatch, is_terminal):
     with escape_output():
         print("key\x1b[2J")
     assert screen.getvalue() == ("key\\x1b[2J\n" if is_terminal else "key\x1b[2J\n")
+
+
+def test_the_key_of_a_policy_is_not_an_option():
+    text = "Unknown key `max_groups` of table 'visits'."
+    assert write_as_options(text) == text
+    assert write_as_options("Give `max_groups` or `keys_epsilon`.") == (
+        "Give --max-groups or --keys-epsilon."
+    )

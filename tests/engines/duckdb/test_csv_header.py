@@ -56,6 +56,20 @@ def test_a_line_that_does_not_name_columns_is_refused(header, line):
         header(line)
 
 
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        (b"\n", "It is empty"),
+        (b"cost,day,Cost\n", "The name 'Cost' occurs twice"),
+        (b"cost,,day\n", "Column 2 has no name"),
+        (b'cost,"day\n', "a quote or a line end is wrong"),
+    ],
+)
+def test_the_fault_of_a_first_line_is_named(header, line, fault):
+    with pytest.raises(InvalidPolicy, match=fault):
+        header(line)
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 @pytest.mark.parametrize("word", ["ward", "Zürich"])
 def test_other_encodings_are_refused(header, encoding, word):

@@ -259,7 +259,7 @@ def test_threads_share_a_session_without_taking_the_last_hit_twice():
 
 
 def test_floats_that_err_by_half_a_step_are_covered():
-    """Also where the sensitivity is no whole number of steps."""
+    """Also where the sensitivity is not a whole number of steps."""
     for sensitivity, step in ((F(1), F(1)), (F(3, 2), F(1)), (F(7, 3), F(1, 2))):
         mechanism = SparseVector(epsilon=1, sensitivity=sensitivity, step=step)
         first, _ = mechanism._scales(real=True)

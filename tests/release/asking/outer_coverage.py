@@ -18,7 +18,7 @@ from deniable.release.asking.outer_question import plan_outer
 LARGE = [400, 350, 300, 520, 610, 700]
 SMALL = [0, 2, 5, 9, 14, 18]  # the margin of a count is 6 at this epsilon
 EPSILON = 1
-_NOT_ONE = InvalidQuery("This is no private question by itself.")
+_NOT_ONE = InvalidQuery("This is not a private question by itself.")
 INNER = """SELECT k, size, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY k, size"""
 AVERAGES = "SELECT k, size, AVG(x) AS mean, COUNT(*) AS n FROM t GROUP BY k, size"
 

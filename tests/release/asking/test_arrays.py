@@ -29,6 +29,8 @@ LINES = [
     (dp.stddev, "STDDEV_SAMP(value) AS stddev"),
     (dp.histogram, "HISTOGRAM(value, 10) AS histogram"),
     (dp.median, "MEDIAN(value) AS median"),
+    (dp.min, "MIN(value) AS min"),
+    (dp.max, "MAX(value) AS max"),
     (partial(dp.quantile, level=0.9), "QUANTILE_CONT(value, 0.9) AS quantile"),
     (
         partial(dp.quantiles, levels=[0.25, 0.75]),

@@ -78,6 +78,8 @@ def test_it_serves_the_idioms_of_frames(session):
         release["cots"]
     single = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1)
     assert (float(single), int(single)) == (single.value, single.value)
+    assert f"{single:,.1f}" == f"{single.value:,.1f}"
+    assert f"{release}" == str(release)
     label = session.sql("SELECT MODE(ward) AS most FROM visits", epsilon=1)
     with pytest.raises(InvalidParameter, match="need a number"):
         float(label)

@@ -61,9 +61,9 @@ _SURVEY_COMMANDS = {
 _MAY_BEGIN_WITH_MINUS = ("compare", "explain", "odds", "sql", "watch")
 
 
-def print_version(asked: bool) -> None:
+def print_version(wanted_version: bool) -> None:
     """Prints the version and ends, if that was asked."""
-    if asked:
+    if wanted_version:
         _load(COMMANDS["version"])()
         raise typer.Exit
 
@@ -87,37 +87,37 @@ def one_command(name: str) -> typer.Typer:
     >>> [command.name for command in one_command("sql").registered_commands]
     ['sql']
     """
-    made = _empty()
-    _add(made, name)
-    return made
+    app = _empty()
+    _add(app, name)
+    return app
 
 
 @cache
 def all_commands() -> typer.Typer:
     """The whole command line."""
-    made = _empty()
+    app = _empty()
     for name in sorted(COMMANDS | GROUPS):
         if name in COMMANDS:
-            _add(made, name)
+            _add(app, name)
         else:
-            made.add_typer(_group(name), name=name)
-    return made
+            app.add_typer(_group(name), name=name)
+    return app
 
 
 def _empty() -> typer.Typer:
-    made = typer.Typer(
+    app = typer.Typer(
         help="Private answers with exact noise, and their price.",
         add_completion=True,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
     )
-    made.callback()(options)
-    return made
+    app.callback()(options)
+    return app
 
 
-def _add(made: typer.Typer, name: str) -> None:
+def _add(app: typer.Typer, name: str) -> None:
     settings = {"ignore_unknown_options": name in _MAY_BEGIN_WITH_MINUS}
-    made.command(name, context_settings=settings)(_load(COMMANDS[name]))
+    app.command(name, context_settings=settings)(_load(COMMANDS[name]))
 
 
 def _group(name: str) -> typer.Typer:

@@ -110,9 +110,12 @@ def write_as_options(text: str) -> str:
     'Ask with --epsilon 0.2, or with --fresh, or --no-brackets.'
     """
     text = re.sub(r"\s*\(in Python: .*?\}\)", "", text, flags=re.DOTALL)
-    text = re.sub("`(max)_(rows|groups)`", r"--\1-\2", text).replace("`by`", "--by")
+    text = re.sub("(?<!key )`(max|keys)_(rows|groups|epsilon)`", r"--\1-\2", text)
+    text = re.sub("`(by|columns)`", r"--\1", text)
     text = re.sub(r"\b(fresh|other|nulls)=True\b", r"--\1", text)
     text = re.sub(r"\bbrackets=False\b", "--no-brackets", text)
     text = re.sub("`(other|nulls)`", r"--\1", text)
+    text = re.sub(r'cuts=\{"(\w+)": \[\.\.\.\]\}', r"--cuts \1=18,65", text)
+    text = re.sub(r'dates=\{"(\w+)": \("([\d-]+)", "([\d-]+)"\)\}', r"--dates \1=\2,\3", text)
     names = "epsilon|delta|margin|relative|confidence|of|analyst"
     return re.sub(rf"\b({names})=([\d_.]+(?:e-?\d+)?\d|\d|'\w+')", r"--\1 \2", text)

@@ -136,7 +136,7 @@ class _Definitions:
         return None
 
     def _agree(self, operands: list[exp.Expr], types: list[str], required: str | None) -> bool:
-        """Whether no operand but a constant is converted, and no constant in vain."""
+        """Whether no operand but a constant is converted, and no constant without need."""
         if required == _ANY_WRITABLE:
             return all(map(_WRITABLE.fullmatch, types))
         pairs = list(zip((operand.unnest() for operand in operands), types, strict=True))

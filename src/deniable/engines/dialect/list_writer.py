@@ -40,9 +40,9 @@ def list_length(to: ValueWriter, node: exp.Expr) -> TypedSQL:
 def look_up(to: ValueWriter, node: exp.Expr) -> TypedSQL:
     """An element of a constant list; or of one that the source holds, NULL outside of it."""
     if isinstance(node.expressions[0], exp.Column):
-        held, (element, _) = _stored_list(to, node.expressions[0])
+        values, (element, _) = _stored_list(to, node.expressions[0])
         place = to.write(node.expressions[1])
-        return TypedSQL(element.format(held.sql, place.sql), ELEMENTS[held.kind])
+        return TypedSQL(element.format(values.sql, place.sql), ELEMENTS[values.kind])
     listed, place = _write_list_of(to, node.expressions[0]), to.write(node.expressions[1])
     assert to.dialect.lists is not None
     return TypedSQL(to.dialect.lists[1].format(listed.sql, place.sql), listed.kind)

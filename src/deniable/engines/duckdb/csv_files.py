@@ -99,9 +99,9 @@ def _judge(table: str, found: MalformedLines, malformed: Malformed) -> None:
     if malformed == "refuse":
         raise InvalidPolicy(
             f"Table {table!r} has malformed lines in its CSV files; the owner's log says "
-            "where. Each line must be one record, with a value for each column; a value with a "
-            "quote must be in quotes, with the quotes inside written twice. Correct them, or "
-            'leave them out with   malformed = "skip"',
+            "where. Each line must be one record in UTF-8, with a value for each column; a "
+            "value with a quote must be in quotes, with the quotes inside written twice. "
+            'Correct them, or leave them out with   malformed = "skip"',
             where=where,
         )
 

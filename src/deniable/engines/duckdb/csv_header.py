@@ -69,6 +69,23 @@ def _parse_header(path: str, line: bytes, delimiter: str) -> CsvHeader:
     if not names or "" in distinct or len(distinct) < len(names) or len(line) == _LONGEST:
         raise InvalidPolicy(
             f"The first line of {path!r} must name its columns, all differently (upper and "
-            "lower case are equal), and end with \\n or \\r\\n."
+            f"lower case are equal), and end with \\n or \\r\\n. {_fault(content, names)}"
         )
     return CsvHeader(tuple(names), LineFormat(len(names), delimiter, crlf))
+
+
+def _fault(content: str, names: list[str]) -> str:
+    """What is wrong with the first line.
+
+    >>> _fault("cost,Cost", ["cost", "Cost"])
+    "The name 'Cost' occurs twice."
+    """
+    if not content:
+        return "It is empty."
+    if not names:
+        return "It is too long, or a quote or a line end is wrong."
+    if "" in names:
+        return f"Column {names.index('') + 1} has no name."
+    lower = [name.lower() for name in names]
+    twice = [name for i, name in enumerate(names) if name.lower() in lower[:i]]
+    return f"The name {twice[0]!r} occurs twice." if twice else "It is too long."

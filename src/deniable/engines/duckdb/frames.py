@@ -129,9 +129,13 @@ def _column_readers(frame: Any) -> list[Reader]:
                 f"A table must have named columns; a {type(frame).__name__} is a single "
                 'column. Make a frame of it, for example with   series.to_frame("cost")'
             ) from None
+    build = "pyarrow.Table.from_pylist" if isinstance(frame, list) else "pyarrow.table"
+    remedy = (
+        f" Make a frame of it with   {build}(rows)" if isinstance(frame, dict | list) else ""
+    )
     raise InvalidData(
         "A table must be a pandas, Polars or Arrow frame, or a path. "
-        f"Found {type(frame).__name__}."
+        f"Found {type(frame).__name__}.{remedy}"
     )
 
 
@@ -217,12 +221,14 @@ def _to_safe_lists(column: Any) -> Any | None:
     long = pa.large_list(column.type.value_type)
     chunks = []
     for chunk in column.chunks:
-        held = pc.list_slice(chunk, 0, LONGEST_LIST, return_fixed_size_list=False).cast(long)
-        elements = None if is_list(long.value_type) else _to_safe_type(to_chunks(held.values))
+        lists = pc.list_slice(chunk, 0, LONGEST_LIST, return_fixed_size_list=False).cast(long)
+        elements = None if is_list(long.value_type) else _to_safe_type(to_chunks(lists.values))
         if elements is None:
             return None
-        made = elements.combine_chunks()
-        chunks.append(pa.LargeListArray.from_arrays(held.offsets, made, mask=held.is_null()))
+        values = elements.combine_chunks()
+        chunks.append(
+            pa.LargeListArray.from_arrays(lists.offsets, values, mask=lists.is_null())
+        )
     return pa.chunked_array(chunks) if chunks else None
 
 

@@ -53,10 +53,12 @@ def _value_sql(column: Column, number: int, is_unit: bool, units: int) -> str:
         return f"{random_number} % {units}"
     if column.elements is not None:  # from none to a few
         most = min(column.length or 1, _LONG_LIST)
-        made = [
+        elements = [
             _value_sql(column.elements, number + 1000 * i, False, 1) for i in range(1, most + 1)
         ]
-        return f"list_slice([{', '.join(made)}], 1, ({random_number} % {most + 1})::INTEGER)"
+        return (
+            f"list_slice([{', '.join(elements)}], 1, ({random_number} % {most + 1})::INTEGER)"
+        )
     if isinstance(column.keys, tuple):
         listed = ", ".join(map(_literal, column.keys))
         return f"[{listed}][1 + ({random_number} % {len(column.keys)})::INTEGER]"

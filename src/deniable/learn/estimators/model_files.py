@@ -136,8 +136,8 @@ def from_document(document: Any) -> PrivateEstimator:
 
 
 def _check_format(document: Any) -> Fields:
-    wanted = {"format", "version", "estimator", "epsilon", "delta", "neighbors", "model"}
-    wanted |= {"certificates", "seal"}
+    keys = {"format", "version", "estimator", "epsilon", "delta", "neighbors", "model"}
+    keys |= {"certificates", "seal"}
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InvalidData(f'This is not a model file: its format is not "{FORMAT}".')
     version = document.get("version")
@@ -146,6 +146,6 @@ def _check_format(document: Any) -> Fields:
             f"The model file has version {str(version)[:20]}, and this release reads version "
             f"{VERSION}. Install a newer release of Deniable to read newer files."
         )
-    if set(document) != wanted:
+    if set(document) != keys:
         raise InvalidData("The model file lacks a field, or has one too many.")
     return document

@@ -59,9 +59,9 @@ class SealedModel:
             "delta": self.delta,
             "neighbors": self.neighbors,
             "model": write_model(self.model),
-            "steps": [one.signature for one in self.certificates],
+            "steps": [certificate.signature for certificate in self.certificates],
         }
-        # A training that is paid for must not fail here: `save` refuses what is no JSON.
+        # A training that is paid for must not fail here: `save` refuses what is not JSON.
         text = json.dumps(facts, sort_keys=True, default=str, separators=(",", ":"))
         return f"{_PURPOSE}{sha256(text.encode()).hexdigest()}".encode("ascii")
 

@@ -36,9 +36,9 @@ def least_squares(
     """
     draws = measured[0].shape[0]
     right = np.zeros((draws, *sizes))
-    for level, variance, found in zip(levels, variances, measured, strict=True):
+    for level, variance, sums in zip(levels, variances, measured, strict=True):
         shape = [size if place in level else 1 for place, size in enumerate(sizes)]
-        right += found.reshape(draws, *shape) / variance
+        right += sums.reshape(draws, *shape) / variance
 
     def solve(part: Floats, axis: int, varying: Level) -> Floats:
         if axis == len(sizes):
@@ -106,7 +106,7 @@ def gain_of_levels(
     >>> gain_of_levels([3], [(), (0,)], [8.0, 8.0], 2.0) < 1
     True
     """
-    found = estimate_variances(sizes, levels, apart)
+    fitted = estimate_variances(sizes, levels, apart)
     added = [finest * _merged(sizes, level) for level in levels]
-    logs = [log(a / b) / 2 for a, b in zip(added, found, strict=True)]
+    logs = [log(a / b) / 2 for a, b in zip(added, fitted, strict=True)]
     return float(np.exp(sum(logs) / len(logs)))

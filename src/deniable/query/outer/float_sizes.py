@@ -38,9 +38,9 @@ def may_cancel(node: exp.Expr, reader: DependenceReader) -> bool:
     columns = [reader.read(column) for column in node.find_all(exp.Column)]
     if any(column.size_column is not None for column in columns):
         return True
-    for found in node.find_all(*_ADDED):
-        noisy = reader.read(found).kind != Kind.PUBLIC
-        if noisy and not all(_is_plain(side, reader) for side in found.iter_expressions()):
+    for addition in node.find_all(*_ADDED):
+        noisy = reader.read(addition).kind != Kind.PUBLIC
+        if noisy and not all(_is_plain(side, reader) for side in addition.iter_expressions()):
             return True
     return False
 
@@ -104,25 +104,25 @@ def _with_parts(
     node: exp.Expr, parts: Mapping[str, exp.Expr], reader: DependenceReader
 ) -> exp.Expr | None:
     """The node with sizes in the place of some of its parts."""
-    made = node.copy()
+    copy = node.copy()
     for name, part in parts.items():
         size = float_size(part, reader)
         if size is None:
             return None
-        made.set(name, size)
-    return made
+        copy.set(name, size)
+    return copy
 
 
 def _of_case(node: exp.Case, reader: DependenceReader) -> exp.Expr | None:
-    made = node.copy()
-    branches = [(branch, "true") for branch in made.args["ifs"]]
-    branches += [(made, "default")] if made.args.get("default") is not None else []
+    copy = node.copy()
+    branches = [(branch, "true") for branch in copy.args["ifs"]]
+    branches += [(copy, "default")] if copy.args.get("default") is not None else []
     for branch, name in branches:
         size = float_size(branch.args[name], reader)
         if size is None:
             return None
         branch.set(name, size)
-    return made
+    return copy
 
 
 def _of_operation(node: exp.Expr, reader: DependenceReader) -> exp.Expr | None:
@@ -169,7 +169,7 @@ _FUNCTIONS: Mapping[type[exp.Expr], Callable[[exp.Expr, exp.Expr], exp.Expr]] = 
 
 def hand_on_sizes(
     node: exp.Select,
-    found: Mapping[str, NoiseDependence],
+    dependences: Mapping[str, NoiseDependence],
     reader: DependenceReader,
     *,
     possible: bool,
@@ -178,18 +178,20 @@ def hand_on_sizes(
 
     What may cancel and has no size has no margin.
     """
-    made = dict(found)
+    handed_on = dict(dependences)
     for output in list(node.expressions):
         name, own = output.alias_or_name, output.unalias()
-        if made[name].kind not in (Kind.AFFINE, Kind.SMOOTH) or not may_cancel(own, reader):
+        if handed_on[name].kind not in (Kind.AFFINE, Kind.SMOOTH) or not may_cancel(
+            own, reader
+        ):
             continue
         size = float_size(own, reader) if possible else None
         if size is None:
-            made[name] = made[name].at_least(Kind.JUMPS)
+            handed_on[name] = handed_on[name].at_least(Kind.JUMPS)
         else:
             node.append("expressions", exp.alias_(size, f"{name}{_SIZE}", quoted=True))
-            made[name] = replace(made[name], size_column=f"{name}{_SIZE}")
-    return made
+            handed_on[name] = replace(handed_on[name], size_column=f"{name}{_SIZE}")
+    return handed_on
 
 
 def count_operations(tree: exp.Expr) -> int:

@@ -15,7 +15,7 @@ class RatioReader:
         self.reader = reader
 
     def read(self, node: exp.Expr) -> Ratio | None:
-        """Two affine expressions whose ratio is the node; None if it is no such ratio."""
+        """Two affine expressions whose ratio is the node; None if it is not such a ratio."""
         if isinstance(node, exp.Paren):
             return self.read(node.this)
         if isinstance(node, exp.Neg):

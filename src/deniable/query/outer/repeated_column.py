@@ -29,21 +29,21 @@ def drawn_column(
     tree: exp.Select,
     place: int,
     output: exp.Expr,
-    found: NoiseDependence,
+    dependence: NoiseDependence,
     formulas: FormulaReader,
 ) -> RepeatedColumn:
     """Adds what is needed of a column's draws."""
-    if found.kind in (Kind.PUBLIC, Kind.JUMPS):
-        return RepeatedColumn(found)
+    if dependence.kind in (Kind.PUBLIC, Kind.JUMPS):
+        return RepeatedColumn(dependence)
     reader = formulas.reader
     value, rounding = remove_rounding(output)
     rounding += reader.read(value).rounding
-    ratio = RatioReader(reader).read(value) if found.kind == Kind.SMOOTH else None
+    ratio = RatioReader(reader).read(value) if dependence.kind == Kind.SMOOTH else None
     parts = [value] if ratio is None else list(ratio)
     names = tuple(f"_value_{place}_{i}" for i in range(len(parts)))
     for part, name in zip(parts, names, strict=True):
         tree.append("expressions", exp.alias_(part.copy(), name, quoted=True))
-    return RepeatedColumn(found, names, rounding, None, formulas.read_all(parts))
+    return RepeatedColumn(dependence, names, rounding, None, formulas.read_all(parts))
 
 
 def add_size(

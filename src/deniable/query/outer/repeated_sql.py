@@ -180,22 +180,22 @@ class _Repeater:
         self._keep_draws_apart(node, sources, first)
         noisy = [reader.read(part).kind for part in (*conditions, *keys)]
         reader.shaky = reader.shaky or any(noisy)
-        found = self._outputs(node, reader, unchanged=not grouped and side is None)
+        read = self._outputs(node, reader, unchanged=not grouped and side is None)
         if chosen is None:
-            found = hand_on_sizes(node, found, reader, possible=outer is None and side is None)
+            read = hand_on_sizes(node, read, reader, possible=outer is None and side is None)
         if outer is not None:
             same = exp.EQ(this=_place(first, DRAW), expression=_place(outer[0], DRAW))
             node.where(same, copy=False)
-            return _Block(found, reader.shaky), reader, first
+            return _Block(read, reader.shaky), reader, first
         only = next(iter(sources.values())) if len(sources) == 1 else None
-        kept = None if grouped or side is not None else only
-        kept = None if kept is None or kept.source is None else kept
-        row = _place(first, ROW) if kept else _row_number(sources, keys, grouped, side)
+        can_keep = not grouped and side is None and only is not None and only.source is not None
+        same_rows = only if can_keep else None
+        row = _place(first, ROW) if same_rows else _row_number(sources, keys, grouped, side)
         node.append("expressions", _named(row, ROW))
         if grouped:
             node.set("group", exp.Group(expressions=[*keys, _place(first, DRAW)]))
-        block = _Block(self._with_margins(node, found), reader.shaky)
-        block = block if kept is None else _with_same_rows(block, node, kept)
+        block = _Block(self._with_margins(node, read), reader.shaky)
+        block = block if same_rows is None else _with_same_rows(block, node, same_rows)
         return block, reader, first
 
     def _leave_out(self, node: exp.Select, reader: DependenceReader) -> None:

@@ -90,9 +90,13 @@ def _fill_window(window: exp.Expr, named: Mapping[str, exp.Expr]) -> None:
         return
     window.set("alias", None)
     for part in ("partition_by", "order", "spec"):
-        found = named[alias.name.lower()].args.get(part)
-        if found and not window.args.get(part):
-            copied = [one.copy() for one in found] if isinstance(found, list) else found.copy()
+        named_part = named[alias.name.lower()].args.get(part)
+        if named_part and not window.args.get(part):
+            copied = (
+                [expression.copy() for expression in named_part]
+                if isinstance(named_part, list)
+                else named_part.copy()
+            )
             window.set(part, copied)
 
 

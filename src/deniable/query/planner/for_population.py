@@ -129,15 +129,15 @@ def _check_strata(question: Question, table: Table) -> None:
 class _Widened:
     """A question while outputs are added to it."""
 
-    def __init__(self, asked: Question, table: Table, tail: float) -> None:
-        self.asked, self.table = asked, table
+    def __init__(self, question: Question, table: Table, tail: float) -> None:
+        self.asked, self.table = question, table
         self.tail = tail  # of one end of a quantile's interval, by sampling
         self.by_unit = table.unit is not None and table.max_rows_per_unit_per_group > 1
         self.outputs: list[Named] = []
         self.inner: dict[Aggregate, str] = {}
         self.weights: dict[str, int] = {}
         self.quantiles = False
-        ratios = (_ratio_of(output.expression) for output in asked.outputs)
+        ratios = (_ratio_of(output.expression) for output in question.outputs)
         if any(ratio and ratio[1].name == "count" for ratio in ratios):
             self.by_unit = table.unit is not None
 

@@ -190,7 +190,7 @@ def _about_intervals(argument: str, mechanism: QuantileIntervals, draft: Draft) 
         return f"{promise}, for the rows after limits and cuts."
     return (
         f"{promise}, for the rows after limits and cuts. On smooth data the value itself is "
-        f"typically about {math.ceil(mechanism.typical):,} ranks off."
+        f"typically about {pluralize(math.ceil(mechanism.typical), 'rank')} off."
     )
 
 

@@ -172,7 +172,7 @@ def _read_dates(arguments: tuple[Node, ...], draft: Draft) -> tuple[Node, ...]:
 
 
 def _as_date(node: Node) -> Node:
-    """A text or NULL as a date. A constant that is no date is refused before the charge."""
+    """A text or NULL as a date. A constant that is not a date is refused before the charge."""
     if not isinstance(node, Constant) or node.value is None:
         return Operation("cast date", (node,))
     if isinstance(node.value, bool):

@@ -84,23 +84,23 @@ def plan(
         written=written,
         level=level,
     )
-    made = _run_steps(request, question, policy)
-    if made is None or any(levels_of(one.sql) > _MOST_LEVELS for one in made.statements):
-        raise InvalidQuery("The question nests too deeply: split its expressions.")
-    return made
+    return _run_steps(request, question, policy)
 
 
-def _run_steps(request: Request, question: Question, policy: Policy) -> Plan | None:
-    """The plan; None if the question nests too deeply."""
+def _run_steps(request: Request, question: Question, policy: Policy) -> Plan:
+    """The plan. A question that nests too deeply is refused."""
     try:
         resolved, scope = resolve_question(question, policy)
         names = note_names(question, resolved, policy)
         draft = Draft(request, resolved, scope, scope.table, names)
         for step in STEPS:
             step(draft)
-        return freeze(draft)
+        plan = freeze(draft)
+        if all(levels_of(statement.sql) <= _MOST_LEVELS for statement in plan.statements):
+            return plan
     except RecursionError:
-        return None
+        pass
+    raise InvalidQuery("The question nests too deeply: split its expressions.")
 
 
 def _level(confidence: Number) -> Fraction:

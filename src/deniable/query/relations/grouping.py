@@ -172,8 +172,8 @@ def group_view(
         name = _name(aggregate, columns)
         columns[name] = declare_aggregate(name, aggregate, view)
     single = unit is not None and {key.expression for key in keys} == {view.unit}
-    told = any(column.spread for column in columns.values())
-    origin = scope.origin if told else scope.origin.without_elements
+    is_spread = any(column.spread for column in columns.values())
+    origin = scope.origin if is_spread else scope.origin.without_elements
     origin = replace(origin, one_row_per_unit=single, keys=links)
     table = Table(
         scope.table.name,

@@ -388,5 +388,5 @@ def _most_joined(left: RelationView, right: RelationView) -> int | None:
 def _limit_rows(view: RelationView, places: Sequence[int], most: int) -> exp.Select:
     """The columns of a view at some positions, with at most `most` rows of each unit."""
     columns: list[Sql] = [exp.column(f"d{place}") for place in places]
-    drawn = keyed_hash([exp.column("u"), *(one.copy() for one in columns)])
+    drawn = keyed_hash([exp.column("u"), *(column.copy() for column in columns)])
     return keep_rows(view.select(places), [drawn, *columns], most)

@@ -40,14 +40,14 @@ def check_kinds(
         )
 
 
-def _mended(call: Call, kind: object, found: Sequence[str | None]) -> str:
+def _mended(call: Call, kind: object, kinds: Sequence[str | None]) -> str:
     """The call with its texts as numbers, or put together; else what to do."""
-    if call.name == "+" and set(found) == {"text"}:
+    if call.name == "+" and set(kinds) == {"text"}:
         return f"To put texts together, write {Call('joined', call.arguments)}."
-    numeric = set(found) == {"number", "text"} and kind in ("number", "same")
-    if not numeric or len(found) != len(call.arguments):
+    numeric = set(kinds) == {"number", "text"} and kind in ("number", "same")
+    if not numeric or len(kinds) != len(call.arguments):
         return "CAST one of them."
-    pairs = zip(call.arguments, found, strict=True)
+    pairs = zip(call.arguments, kinds, strict=True)
     numbers = tuple(_as_number(part) if own == "text" else part for part, own in pairs)
     return f"If the text holds numbers, write {Call(call.name, numbers)}."
 
@@ -75,17 +75,17 @@ def compare_alike(
     """The arguments of a comparison, where DuckDB casts one of them: a text beside a number if
     both may be equal, and a truth value beside a number or its own name. Other texts are
     NULL."""
-    found = {kind for kind in kinds if kind is not None}
-    if found == {"number", "text"} and all(isinstance(part, Literal) for part in arguments):
+    present = {kind for kind in kinds if kind is not None}
+    if present == {"number", "text"} and all(isinstance(part, Literal) for part in arguments):
         return tuple(map(read_number, arguments))
-    if found == {"number", "text"} and name in ("=", "<>", "in"):
+    if present == {"number", "text"} and name in ("=", "<>", "in"):
         others = [
             whole for kind, whole in zip(kinds, integers, strict=True) if kind == "number"
         ]
         cast, kind = "cast integer" if all(others) else "cast number", "text"
-    elif found == {"boolean", "number"} and name in _COMPARED:
+    elif present == {"boolean", "number"} and name in _COMPARED:
         cast, kind = "cast integer", "boolean"
-    elif found == {"boolean", "text"}:
+    elif present == {"boolean", "text"}:
         return tuple(map(_read_truth, arguments))
     else:
         return arguments

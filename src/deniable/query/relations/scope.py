@@ -30,7 +30,6 @@ from deniable.query.relations.kind_checks import (
     read_number,
     taken_by,
 )
-from deniable.query.relations.literals import literal_range, literal_sql
 from deniable.query.relations.row_origin import NO_ORIGIN, RowOrigin, RowSource
 from deniable.query.relations.sql_nodes import (
     Sql,
@@ -39,11 +38,12 @@ from deniable.query.relations.sql_nodes import (
     double,
     double_literal,
     is_nan,
+    literal_sql,
     one_sign,
     try_cast,
 )
 from deniable.query.relations.text_functions import check_number_joined
-from deniable.query.relations.value_ranges import ValueRange
+from deniable.query.relations.value_ranges import ValueRange, literal_range
 
 _TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
 _COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "in", "coalesce", "nullif"}
@@ -121,7 +121,7 @@ class Scope:
             arguments = tuple(map(read_number, arguments))
         try:
             kinds = [self.value_range(argument).kind for argument in arguments]
-        except InvalidQuery:  # of what is no value of a row; refused where it matters
+        except InvalidQuery:  # of what is not a value of a row; refused where it matters
             return arguments
         return compare_alike(name, arguments, kinds, list(map(self.is_integer, arguments)))
 

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from deniable.exact.rationals import decimal_text
+from deniable.query.language.syntax_tree import Literal
 
 Sql: TypeAlias = exp.Expr
 
@@ -119,3 +120,14 @@ def keyed_hash(values: Iterable[Sql]) -> Sql:
 def double_literal(number: Fraction) -> Sql:
     """A constant double, however the engine reads decimals."""
     return exp.cast(exp.Literal.number(decimal_text(number)), "double", copy=False)
+
+
+def literal_sql(literal: Literal) -> Sql:
+    """A constant as SQL for the engine."""
+    if literal.value is None:
+        return exp.null()
+    if isinstance(literal.value, bool):
+        return exp.true() if literal.value else exp.false()
+    if isinstance(literal.value, str):
+        return exp.Literal.string(literal.value)
+    return double_literal(literal.value)

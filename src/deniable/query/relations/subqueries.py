@@ -235,7 +235,7 @@ class _SubqueryJoin:
         value = ", ".join(str(inner.resolve(part)) for part in selected)
         return InvalidQuery(
             f"{self.subquery} looks at other people's rows of the private table {table}, so it "
-            f"is no constant. Ask for its values first: SELECT {by}, {value} FROM {table} "
+            f"is not a constant. Ask for its values first: SELECT {by}, {value} FROM {table} "
             f"GROUP BY {by}. Then write them into the question: CASE {outer} WHEN ... THEN ... "
             "END."
         )

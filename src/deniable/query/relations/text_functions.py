@@ -90,7 +90,7 @@ def _split_function() -> Function:
 
 
 def _json_text(a: list[Sql]) -> Sql:
-    """What is no JSON is NULL before a path is looked up in it."""
+    """What is not JSON is NULL before a path is looked up in it."""
     path = sqlglot.parse_one(f"x ->> {a[1].sql('duckdb')}", dialect="duckdb")
     json = exp.TryCast(this=a[0], to=exp.DataType.build("json"), safe=True)
     return exp.paren(exp.JSONExtractScalar(this=json, expression=path.args["expression"]))

@@ -58,16 +58,16 @@ class UnnestedRows:
         inside: exp.Expr = exp.LTE(this=column(_PLACE), expression=size)
         if self.outer:
             inside = exp.or_(inside, exp.EQ(this=column(_PLACE), expression=number(1)))
-        made = subquery(rows, "spread").select(*(outputs or [number(1)]), copy=False)
-        return made.where(inside, copy=False)
+        elements = subquery(rows, "spread").select(*(outputs or [number(1)]), copy=False)
+        return elements.where(inside, copy=False)
 
 
 def unnest_view(view: RelationView, relation: Unnested) -> RelationView:
     """The view of the rows with the elements of one of their lists."""
-    found = _find_list(view, relation.column)
+    listed = _find_list(view, relation.column)
     declared = (
-        view.scope.column(found.expression.name)
-        if isinstance(found.expression, ColumnRef)
+        view.scope.column(listed.expression.name)
+        if isinstance(listed.expression, ColumnRef)
         else None
     )
     if declared is None or declared.elements is None or declared.length is None:
@@ -87,19 +87,19 @@ def unnest_view(view: RelationView, relation: Unnested) -> RelationView:
         outputs = (*outputs, replace(outputs[-1], name="unnest", hidden=True))
     units = [
         own
-        for own, held in zip(names, view.columns, strict=False)
-        if held.expression == view.unit
+        for own, outer in zip(names, view.columns, strict=False)
+        if outer.expression == view.unit
     ]
     length, origin = declared.length, _spread(view.scope.origin, declared.length)
     _check_times(relation, origin)
     table = _unnested_table(view, origin, columns, units, length)
-    at = view.columns.index(found)
+    at = view.columns.index(listed)
     source = UnnestedRows(view, at, length, relation.outer, table)
     outputs = tuple(
-        replace(one, expression=ColumnRef(units[0]))
-        if isinstance(one.expression, ColumnRef) and one.expression.name in units
-        else one
-        for one in outputs
+        replace(output, expression=ColumnRef(units[0]))
+        if isinstance(output.expression, ColumnRef) and output.expression.name in units
+        else output
+        for output in outputs
     )
     return RelationView(Scope(table, source, origin), outputs)
 

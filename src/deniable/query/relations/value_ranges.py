@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from deniable.query.language.syntax_tree import Literal
 from deniable.query.plan.grid_steps import common_step
 
 _LARGEST = Fraction(10) ** 100  # a bound beyond it is dropped; doubles reach to 1e308
@@ -149,3 +150,12 @@ def _corners(
         return None, None
     corners = [operation(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
     return min(corners), max(corners)
+
+
+def literal_range(literal: Literal) -> ValueRange:
+    """The range of a constant: itself."""
+    if literal.value is None:
+        return ValueRange(None)
+    if isinstance(literal.value, bool):
+        return ValueRange("boolean")
+    return ValueRange("text") if isinstance(literal.value, str) else constant(literal.value)

@@ -202,8 +202,8 @@ def declare_column(name: str, expression: Expression, scope: Scope) -> Declared:
         )
     leaves = (leaf for leaf in walk(expression) if isinstance(leaf, ColumnRef))
     spread = any(scope.column(leaf.name).spread for leaf in leaves)
-    made = column_from_range(name, scope.value_range(expression))
-    return replace(made, spread=True) if spread else made
+    declared = column_from_range(name, scope.value_range(expression))
+    return replace(declared, spread=True) if spread else declared
 
 
 def column_from_range(name: str, values: ValueRange) -> Declared:

@@ -98,8 +98,12 @@ class AggregateStatement:
     def _summed(self) -> list[str]:
         """The columns that the features are sums over."""
         if self.scope.table.unit is None:
-            return [f"x{i}" for i, one in self._listed() if one.argument is not None]
-        return [n for place, one in self._listed() for n in one.feature_names(place)]
+            return [
+                f"x{i}" for i, statistic in self._listed() if statistic.argument is not None
+            ]
+        return [
+            n for place, statistic in self._listed() for n in statistic.feature_names(place)
+        ]
 
     def _bound_contributions(self, rows: exp.Select, keys: list[Sql]) -> exp.Select:
         """Each unit's features in its groups, within both contribution bounds."""

@@ -148,7 +148,7 @@ def _edge(place: int) -> str:
 
 
 def _hashed_value(scope: Scope, column: str) -> Sql:
-    """The part of a row, by a hash of its unit or of all its columns. NULL is no text, so it
+    """The part of a row, by a hash of its unit or of all its columns. NULL is not a text, so it
     counts as one that no value has."""
     said = column.partition(_HASHED)[2]
     edges, key = [said[:_DIGITS]], said[_DIGITS:]

@@ -211,8 +211,8 @@ def _coarser_by_tens(
 def _too_noisy() -> InvalidQuery:
     return InvalidQuery(
         "The noise would be too large to draw: epsilon is too small for this many rows and "
-        "groups per unit. Ask for fewer aggregates, or lower max_rows_per_unit_per_group or "
-        "max_groups_per_unit."
+        "groups per unit. Give a larger epsilon, ask for fewer aggregates, or lower "
+        "max_rows_per_unit_per_group or max_groups_per_unit."
     )
 
 

@@ -36,11 +36,11 @@ class DrawnNoise:
     def __init__(self, plan: Plan) -> None:
         groups = public_groups(plan)
         numbers = (
-            0 if groups is None else groups * sum(len(one.features) for one in plan.blocks)
+            0 if groups is None else groups * sum(len(block.features) for block in plan.blocks)
         )
         self._drawn: dict[tuple[str, ...], NDArray[Any]] = {}
         if groups and numbers <= MOST:
-            self._drawn = {one.features: _draw(one, groups) for one in plan.blocks}
+            self._drawn = {block.features: _draw(block, groups) for block in plan.blocks}
 
     def take(self, block: Block, groups: int) -> NDArray[Any] | None:
         """The noise of a block, a row for each feature. It is given once, to be used once."""

@@ -1,4 +1,4 @@
-"""Functions of one array whose answer is a chosen value: medians, quantiles, modes.
+"""Functions of one array whose answer is a chosen value: medians, quantiles, ends, modes.
 
 As in `arrays`: text names a column, and an array is released directly.
 """
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Unpack, overload
 
 from deniable.exact.rationals import Number
+from deniable.mechanisms.named_arguments import check_call
 from deniable.policy import KeyValue
 from deniable.query.language import builder
 from deniable.query.language.syntax_tree import Aggregate
@@ -25,6 +26,7 @@ def median(of: str) -> Aggregate: ...
 def median(
     of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]
 ) -> Release: ...
+@check_call
 def median(
     of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
 ) -> Any:
@@ -39,11 +41,52 @@ def median(
 
 
 @overload
+def min(of: str) -> Aggregate: ...
+@overload
+def min(
+    of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]
+) -> Release: ...
+@check_call
+def min(
+    of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
+) -> Any:
+    """Approximately the least value: a quantile as near to the lower end as is private.
+
+    >>> str(min("cost"))
+    'MIN(cost)'
+    >>> min(range(1000), bounds=(0, 1000), epsilon=1).value < 200
+    True
+    """
+    return name_or_release("min", builder.min, of, bounds, epsilon, how)
+
+
+@overload
+def max(of: str) -> Aggregate: ...
+@overload
+def max(
+    of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]
+) -> Release: ...
+@check_call
+def max(
+    of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
+) -> Any:
+    """Approximately the greatest value: a quantile as near to the upper end as is private.
+
+    >>> str(max("cost"))
+    'MAX(cost)'
+    >>> max(range(1000), bounds=(0, 1000), epsilon=1).value > 800
+    True
+    """
+    return name_or_release("max", builder.max, of, bounds, epsilon, how)
+
+
+@overload
 def quantile(of: str, level: Number) -> Aggregate: ...
 @overload
 def quantile(
     of: Values, level: Number, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]
 ) -> Release: ...
+@check_call
 def quantile(
     of: Values,
     level: Number,
@@ -75,6 +118,7 @@ def quantiles(
     epsilon: Number,
     **how: Unpack[ArrayOptions],
 ) -> Release: ...
+@check_call
 def quantiles(
     of: Values,
     levels: Sequence[Number],
@@ -107,6 +151,7 @@ def mode(
     epsilon: Number,
     **how: Unpack[ArrayOptions],
 ) -> Release: ...
+@check_call
 def mode(
     of: Values,
     *,

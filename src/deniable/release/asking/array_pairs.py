@@ -7,6 +7,7 @@ import pyarrow as pa
 from deniable.engines.duckdb.series import read_array
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.rationals import Number
+from deniable.mechanisms.named_arguments import check_call
 from deniable.policy import Policy, Table
 from deniable.query.language import builder
 from deniable.query.language.builder import QuestionBuilder
@@ -31,6 +32,7 @@ def corr(
     epsilon: Number,
     **how: Unpack[ArrayOptions],
 ) -> Release: ...
+@check_call
 def corr(
     of: Values,
     other: Values,

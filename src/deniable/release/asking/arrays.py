@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Unpack, overload
 
 from deniable.exact.rationals import Number
+from deniable.mechanisms.named_arguments import check_call
 from deniable.policy import KeyValue
 from deniable.query.language import builder
 from deniable.query.language.syntax_tree import Aggregate
@@ -26,6 +27,7 @@ from deniable.release.session.release import Release
 def count(of: str | None = None) -> Aggregate: ...
 @overload
 def count(of: Values, *, epsilon: Number, **how: Unpack[ArrayOptions]) -> Release: ...
+@check_call
 def count(of: Values = None, *, epsilon: Number | None = None, **how: Any) -> Any:
     """The number of rows; of a column or an array, the number of values that are not missing.
 
@@ -45,6 +47,7 @@ def sum(of: str) -> Aggregate: ...
 def sum(
     of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]
 ) -> Release: ...
+@check_call
 def sum(
     of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
 ) -> Any:
@@ -64,6 +67,7 @@ def mean(of: str) -> Aggregate: ...
 def mean(
     of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]
 ) -> Release: ...
+@check_call
 def mean(
     of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
 ) -> Any:
@@ -88,6 +92,7 @@ def variance(
     epsilon: Number,
     **how: Unpack[ArrayOptions],
 ) -> Release: ...
+@check_call
 def variance(
     of: Values,
     *,
@@ -121,6 +126,7 @@ def stddev(
     epsilon: Number,
     **how: Unpack[ArrayOptions],
 ) -> Release: ...
+@check_call
 def stddev(
     of: Values,
     *,
@@ -155,6 +161,7 @@ def histogram(
     epsilon: Number,
     **how: Unpack[ArrayOptions],
 ) -> Release: ...
+@check_call
 def histogram(
     of: Values,
     bins: int = 10,

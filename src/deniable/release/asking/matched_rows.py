@@ -51,11 +51,11 @@ def find_rows(
     if _are_the_same(answer, others, places):
         own = np.arange(len(answer))
         return places, (own, own)
-    found = match_rows(answer, others, places)
-    if found is None:
-        places = [one for one in places if match_rows(answer, others, [one]) is not None]
-        found = match_rows(answer, others, places) if places else None
-    return places, found
+    rows = match_rows(answer, others, places)
+    if rows is None:
+        places = [place for place in places if match_rows(answer, others, [place]) is not None]
+        rows = match_rows(answer, others, places) if places else None
+    return places, rows
 
 
 def _are_the_same(answer: "pa.Table", others: "pa.Table", places: Sequence[int]) -> bool:
@@ -65,10 +65,10 @@ def _are_the_same(answer: "pa.Table", others: "pa.Table", places: Sequence[int])
     )
 
 
-def _are_equal(one: "pa.ChunkedArray[Any]", other: "pa.ChunkedArray[Any]") -> bool:
-    if _is_number(one.type) and _is_number(other.type):
-        return bool(np.array_equal(to_floats(one), to_floats(other), equal_nan=True))
-    return one.type == other.type and bool(one.equals(other))
+def _are_equal(column: "pa.ChunkedArray[Any]", other_column: "pa.ChunkedArray[Any]") -> bool:
+    if _is_number(column.type) and _is_number(other_column.type):
+        return bool(np.array_equal(to_floats(column), to_floats(other_column), equal_nan=True))
+    return column.type == other_column.type and bool(column.equals(other_column))
 
 
 def _number_values(columns: "list[pa.ChunkedArray[Any]]") -> Places:

@@ -62,7 +62,7 @@ def plan_levels(
     within: str,
 ) -> dict[str, MeasuredLevels]:
     """Those finest groups whose levels have smaller margins if they are measured one by one."""
-    found = {}
+    measured = {}
     for name, levels in divided.levels.items():
         finest, priced = plans[name], options.get("epsilon") is not None
         if not priced or within or len(levels) < 2 or not _can_be_apart(finest, levels):
@@ -72,13 +72,13 @@ def plan_levels(
             "epsilon": finest.epsilon / len(levels),
             "delta": finest.delta / len(levels),
         }
-        made = {
+        coarser = {
             f"{name}_level_{i}": session.plan(divided.inner[name], **{**share, "level": level})
             for i, level in enumerate(levels)
         }
-        if _gain(finest, levels, tuple(made.values())) > 1:
-            found[name] = MeasuredLevels(finest, levels, made)
-    return found
+        if _gain(finest, levels, tuple(coarser.values())) > 1:
+            measured[name] = MeasuredLevels(finest, levels, coarser)
+    return measured
 
 
 def _can_be_apart(finest: Plan, levels: tuple[Level, ...]) -> bool:
@@ -111,13 +111,13 @@ def _gain(finest: Plan, levels: tuple[Level, ...], apart: tuple[Plan, ...]) -> f
 def _variances(plan: Plan) -> dict[str, float]:
     """The variance of each noisy output."""
     noises = noise_of_features(plan.blocks, plan.thresholding)
-    found = {}
+    variances = {}
     for output, own in zip(plan.outputs, column_names(plan), strict=True):
         shape = form(output.node)
         if not isinstance(output.node, KeyColumn) and isinstance(shape, LinearForm):
             weights = shape.weights
-            found[own.name] = sum(float(w) ** 2 * moments(noises[f])[0] for f, w in weights)
-    return found
+            variances[own.name] = sum(float(w) ** 2 * moments(noises[f])[0] for f, w in weights)
+    return variances
 
 
 class LevelPart(ReleasedPart):
@@ -155,19 +155,22 @@ class LevelPart(ReleasedPart):
     def redraw(self, draws: int) -> dict[str, Redrawn]:
         """The errors of the finest groups: those of all levels, drawn again and fitted."""
         drawn = [part.redraw(draws) for part in self.parts]
-        made = {}
+        redrawn = {}
         for own in self.values:
             features = frozenset().union(*(each[own].features for each in drawn))
             errors = [each[own].errors for each in drawn]
-            known = [one for one in errors if one is not None]
-            fitted = self._fit(own, known) if len(known) == len(errors) else None
-            made[own] = Redrawn(fitted is not None, features, fitted)
-        return made
+            variances = [error for error in errors if error is not None]
+            fitted = self._fit(own, variances) if len(variances) == len(errors) else None
+            redrawn[own] = Redrawn(fitted is not None, features, fitted)
+        return redrawn
 
     def dependences(self) -> dict[str, NoiseDependence]:
         """How each of its columns depends on noise. None has a margin of its own."""
-        found = super().dependences()
-        return {name: NoiseDependence(one.kind, one.sources) for name, one in found.items()}
+        inherited = super().dependences()
+        return {
+            name: NoiseDependence(dependence.kind, dependence.sources)
+            for name, dependence in inherited.items()
+        }
 
     def _own_margin(self, name: str, confidence: Fraction | None) -> Floats:
         return self.margins[name]

@@ -62,7 +62,7 @@ class OuterPlan:
 def plan_outer(
     session: Door, text: str, options: Mapping[str, Any], refusal: InvalidQuery
 ) -> OuterPlan:
-    """The plan of a statement that is no private question by itself.
+    """The plan of a statement that is not a private question by itself.
 
     Raises the `refusal` again, or a better one, if it cannot be divided. Nothing is spent.
     """

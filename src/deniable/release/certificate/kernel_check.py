@@ -73,11 +73,11 @@ class KernelCheck:
         unit, choices = unit or self.plan.unit or "row", len(self.plan.choices)
         moved = [part.l1 for part in self.verdict.parts]
         numbers, steps = moved[: len(moved) - choices], moved[len(moved) - choices :]
-        told = (
+        moves = (
             [f"moves these numbers by at most {sum(numbers):,} grid steps"] if numbers else []
         )
-        told += [f"is at most {pluralize(sum(steps), 'step')} of a choice"] if steps else []
-        text = f"one {unit} {' and '.join(told)}"
+        moves += [f"is at most {pluralize(sum(steps), 'step')} of a choice"] if steps else []
+        text = f"one {unit} {' and '.join(moves)}"
         if engine is None:
             return text
         return f"{text} (read in DuckDB's SQL; {engine} runs its own text of the same plan)"

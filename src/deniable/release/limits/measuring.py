@@ -24,14 +24,14 @@ def measure_limits(
     The ledger keeps the result: answers that it covers quote it, also in later sessions.
     """
     margin_price = positive(answer_epsilon, "answer_epsilon")
-    made = plan_limits(session, table, **options)
-    covered = _covered_plan(session, made)
-    price = {"epsilon": made.epsilon, "confidence": made.confidence}
+    limits_plan = plan_limits(session, table, **options)
+    covered = _covered_plan(session, limits_plan)
+    price = {"epsilon": limits_plan.epsilon, "confidence": limits_plan.confidence}
     caps = {name: options.get(name) for name in ("max_groups", "max_rows")}
-    asked = {"limits": {"table": made.table.name, "by": made.by, **price, **caps}}
-    with session.run_like(made.plans, asked=asked) as run:
-        releases = [run.release(plan) for plan in made.plans]
-        limits = _report(session, made, releases, margin_price)
+    asked = {"limits": {"table": limits_plan.table.name, "by": limits_plan.by, **price, **caps}}
+    with session.run_like(limits_plan.plans, asked=asked) as run:
+        releases = [run.release(plan) for plan in limits_plan.plans]
+        limits = _report(session, limits_plan, releases, margin_price)
         if covered is not None:
             remember_limits(session, run, covered, limits.quote)
     return limits

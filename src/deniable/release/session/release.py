@@ -7,7 +7,6 @@ from typing import Any
 from deniable.errors import InvalidParameter
 from deniable.exact.foreign_text import printable
 from deniable.exact.html_tables import html_table
-from deniable.exact.suggestions import pluralize
 from deniable.ledger.ledger import Remaining
 from deniable.policy.sample import Sample
 from deniable.privacy import Loss
@@ -83,11 +82,6 @@ class Release(ReleasedRows):
         return margin_units(self.plan)
 
     @property
-    def value(self) -> Any:
-        """The number, if the answer is a single number."""
-        return self.answer.table[self._only_number()][0].as_py()
-
-    @property
     def margin(self) -> Any:
         """The margin, if the answer is a single number."""
         return self.answer.table[self.answer.margins[self._only_number()]][0].as_py()
@@ -109,16 +103,6 @@ class Release(ReleasedRows):
         # The answer was released before there were ends, or it is a label.
         unknown = name in self.units or self.margin is None or self.value is None
         return None if unknown else self.value + (self.margin if side else -self.margin)
-
-    def _only_number(self) -> str:
-        numbers = len(self.answer.margins)
-        if len(self) != 1 or numbers != 1:
-            raise InvalidParameter(
-                "`value`, `margin`, `low` and `high` need an answer with one number. This "
-                f"answer has {pluralize(len(self), 'row')} and {pluralize(numbers, 'number')} "
-                "in each: use to_pandas(), to_polars() or to_arrow()."
-            )
-        return next(iter(self.answer.margins))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -144,21 +128,6 @@ class Release(ReleasedRows):
     def save(self, path: str | Path) -> None:
         """Writes `to_json` to a file."""
         Path(path).write_bytes(self.to_json().encode("ascii"))
-
-    def __float__(self) -> float:
-        """The number, if the answer is a single number: float(release)."""
-        return float(self._number())
-
-    def __int__(self) -> int:
-        """The number without what is behind its point, if the answer is a single number."""
-        return int(self._number())
-
-    def _number(self) -> int | float:
-        value = self.value
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            found = "unknown (NULL)" if value is None else f"{value!r}, which is not a number"
-            raise InvalidParameter(f"float() and int() need a number. This answer is {found}.")
-        return value
 
     def plot(self, column: str | None = None) -> Any:
         """A bar chart of one column over the groups, with its margins."""

@@ -1,4 +1,4 @@
-"""The rows of a release as frames, columns and dictionaries."""
+"""The rows of a release as frames, columns and dictionaries, and its only number."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from deniable.errors import InvalidParameter
-from deniable.exact.suggestions import suggest
+from deniable.exact.suggestions import pluralize, suggest
 from deniable.release.answer.answer_table import Answer
 
 
@@ -52,3 +52,37 @@ class ReleasedRows:
 
     def __len__(self) -> int:
         return int(self.answer.table.num_rows)
+
+    @property
+    def value(self) -> Any:
+        """The number, if the answer is a single number."""
+        return self.answer.table[self._only_number()][0].as_py()
+
+    def __float__(self) -> float:
+        """The number, if the answer is a single number: float(release)."""
+        return float(self._number())
+
+    def __int__(self) -> int:
+        """The number without what is behind its point, if the answer is a single number."""
+        return int(self._number())
+
+    def __format__(self, form: str) -> str:
+        """The answer as text; with a format such as ".1f", its single number."""
+        return format(self._number(), form) if form else str(self)
+
+    def _number(self) -> int | float:
+        value = self.value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            shown = "unknown (NULL)" if value is None else f"{value!r}, which is not a number"
+            raise InvalidParameter(f"float() and int() need a number. This answer is {shown}.")
+        return value
+
+    def _only_number(self) -> str:
+        numbers = len(self.answer.margins)
+        if len(self) != 1 or numbers != 1:
+            raise InvalidParameter(
+                "`value`, `margin`, `low` and `high` need an answer with one number. This "
+                f"answer has {pluralize(len(self), 'row')} and {pluralize(numbers, 'number')} "
+                "in each: use to_pandas(), to_polars() or to_arrow()."
+            )
+        return next(iter(self.answer.margins))

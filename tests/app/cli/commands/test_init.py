@@ -242,6 +242,7 @@ def test_a_folder_is_a_table_for_each_of_its_files_and_others_are_added(run, tmp
         (tmp_path / "data" / name).write_text("patient,cost\n1,2\n")
     status, out, err = run("init", "data", "--out", "new.toml")
     assert (status, err) == (0, "")
+    assert "\nThen list the tables with   deniable tables --policy new.toml\n" in out
     drafted = tomllib.loads((tmp_path / "new.toml").read_text())["tables"]
     assert {name: table["source"] for name, table in drafted.items()} == {
         "bills": "data/bills.csv",

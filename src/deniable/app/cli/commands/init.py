@@ -1,6 +1,7 @@
 """`deniable init`: draft a policy from the names and types of columns. No value is in it."""
 
 import os
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from itertools import chain, count
@@ -54,19 +55,28 @@ def init(
     try:
         out.write_text(text, encoding="utf-8")
         key = name_draft(out, older.ledger_id if older else None)
-        told = f"The key that signs its ledger is {key}: keep it secret."
+        about_key = f"The key that signs its ledger is {key}: keep it secret."
     except dp.LedgerBroken as problem:
-        told = str(problem)
+        about_key = str(problem)
     except OSError as problem:
         raise dp.InvalidParameter(
             f"{str(problem.filename or out)!r} cannot be written: {problem.strerror}. Choose "
             "another folder with --out."
         ) from None
     print(f"{out} is drafted. {_what_to_decide(text)}")
-    print(told)
-    print("Then list the tables with   deniable tables")
+    print(about_key)
+    print(f"Then list the tables with   deniable tables{_policy_option(out)}")
     if warning:
         print(f"\nThe file cannot be opened as it is: {warning}\n{HOW_TO_CORRECT}")
+
+
+def _policy_option(out: Path) -> str:
+    """How the other commands name this policy: they read deniable.toml by default.
+
+    >>> _policy_option(Path("deniable.toml")), _policy_option(Path("my visits.toml"))
+    ('', " --policy 'my visits.toml'")
+    """
+    return "" if out == Path("deniable.toml") else f" --policy {shlex.quote(str(out))}"
 
 
 def describe_malformed_lines(source: str) -> str:
@@ -83,7 +93,10 @@ def describe_malformed_lines(source: str) -> str:
     return str(found) if found.count else ""
 
 
-HOW_TO_CORRECT = "Correct it first. docs/how-to/scale.md says how CSV files are read."
+HOW_TO_CORRECT = (
+    "Correct it first: each line must be one record, in UTF-8. docs/how-to/scale.md says how "
+    "CSV files are read."
+)
 MARK_LINE = '= "FILL IN"'
 
 

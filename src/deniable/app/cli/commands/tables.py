@@ -35,11 +35,13 @@ def tables(
         console.print(f"[bold]{escape(table.name)}[/bold]: {escape(describe_unit(table))}")
         columns = Drawn("column", "kind", "bounds", "step", "keys", box=box.SIMPLE_HEAD)
         for column in table.columns.values():
-            one = column.elements or column  # of a list
-            low_high = " to ".join(map(decimal_text, one.bounds or ()))
-            step = "" if one.step is None else decimal_text(one.step)
-            kind = f"{one.kind}[{column.length}]" if column.elements else column.kind or "-"
-            cells = column.name, kind, low_high, step, describe_keys(one)
+            described = column.elements or column  # of a list
+            low_high = " to ".join(map(decimal_text, described.bounds or ()))
+            step = "" if described.step is None else decimal_text(described.step)
+            kind = (
+                f"{described.kind}[{column.length}]" if column.elements else column.kind or "-"
+            )
+            cells = column.name, kind, low_high, step, describe_keys(described)
             columns.add_row(*map(escape, cells))
         console.print(columns)
     console.print(f"Budget: {escape(left)}.")

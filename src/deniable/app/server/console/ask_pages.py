@@ -53,8 +53,10 @@ class AskPages:
         tables = await self._console.work(request, _tables, served, person)
         form = AskedForm(sql=example_question(tables), margin=example_margin(tables))
         if release:
-            kept = await find_answer(self._console, request, served, release, whose=person.name)
-            form = AskedForm.read(form_fields(kept.job.request))
+            answer = await find_answer(
+                self._console, request, served, release, whose=person.name
+            )
+            form = AskedForm.read(form_fields(answer.job.request))
         return await self._page(request, served, person, form)
 
     async def show_price(self, request: Request, policy: str) -> Response:

@@ -58,11 +58,11 @@ class Console:
         self,
         request: Request,
         act: Callable[Given, Found],
-        *given: Given.args,
+        *arguments: Given.args,
         **how: Given.kwargs,
     ) -> Found:
         """Makes a page, or a part of it, when it is this person's turn."""
-        return await self.server.read(request, act, *given, **how)
+        return await self.server.read(request, act, *arguments, **how)
 
     def policies_of(self, person: Person) -> list[str]:
         """The names of the policies that are there for a person."""
@@ -120,8 +120,8 @@ class Console:
         shown.headers.update({k: v for k, v in (headers or {}).items() if k in _KEPT})
         if "hx-request" in request.headers:
             # A part of a page cannot hold a whole one: the page itself is loaded again.
-            seen = urlsplit(request.headers.get("hx-current-url", "")).path
-            shown.headers["HX-Redirect"] = safe_address(seen)
+            page = urlsplit(request.headers.get("hx-current-url", "")).path
+            shown.headers["HX-Redirect"] = safe_address(page)
         return shown
 
     def _frame(self, request: Request) -> dict[str, Any] | None:

@@ -36,7 +36,7 @@ class AskedAnswer:
 
     @property
     def sql(self) -> str:
-        """What was asked; empty if it was no single question in SQL."""
+        """What was asked; empty if it was not a single question in SQL."""
         return str(self.job.request.get("sql", ""))
 
     @property
@@ -119,14 +119,14 @@ async def find_answer(
         job = await run_in_threadpool(admission.queue.find, served.name, name, whose)
         if job is None:
             raise HTTPException(404)
-        kept = await console.work(request, read_kept, job)
-        if kept.state != WAITING or slots.now() < job.ready or time.monotonic() > until:
+        answer = await console.work(request, read_kept, job)
+        if answer.state != WAITING or slots.now() < job.ready or time.monotonic() > until:
             break
         await run_in_threadpool(admission.recover, served, job, None)
         await asyncio.sleep(_LOOK)
-    if not is_theirs(served, person, kept):
+    if not is_theirs(served, person, answer):
         raise HTTPException(404)
-    return kept
+    return answer
 
 
 def list_answers(

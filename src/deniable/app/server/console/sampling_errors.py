@@ -31,24 +31,29 @@ def describe_population(release: Release) -> PopulationTable:
     """The numbers of the population that follow from a release."""
     numbers = infer_each(release)
     try:
-        found = [one for _, one in islice(numbers, _MOST) if one.sampling is not None]
+        inferred = [
+            number for _, number in islice(numbers, _MOST) if number.sampling is not None
+        ]
         more = next(numbers, None) is not None
     except DeniableError:  # what cannot be inferred from this answer
         return PopulationTable()
-    if not found:
+    if not inferred:
         return PopulationTable()
     return PopulationTable(
-        tuple(_write_row(one, release) for one in found),
-        found[0].target,
+        tuple(_write_row(number, release) for number in inferred),
+        inferred[0].target,
         release.sample is not None,
         more,
     )
 
 
-def _write_row(found: Inferred, release: Release) -> dict[str, str]:
-    assert found.sampling is not None
-    halves = {"noise": _half(found, found.noise), "sampling": _half(found, found.sampling)}
-    return describe(found) | halves | {"what": _name_as_asked(found.what, release)}
+def _write_row(inferred: Inferred, release: Release) -> dict[str, str]:
+    assert inferred.sampling is not None
+    halves = {
+        "noise": _half(inferred, inferred.noise),
+        "sampling": _half(inferred, inferred.sampling),
+    }
+    return describe(inferred) | halves | {"what": _name_as_asked(inferred.what, release)}
 
 
 def _name_as_asked(what: str, release: Release) -> str:

@@ -208,9 +208,9 @@ def _read_question(told: Any, *, several: bool = False) -> dict[str, Any]:
     return _read_numbers(question)
 
 
-def _read_limits(told: Any) -> dict[str, Any]:
+def _read_limits(request: Any) -> dict[str, Any]:
     """What limits are measured. `by` is always a list here, as a client writes it."""
-    options = {"table": None} | _read_names(told, _LIMITS, "measurement of limits")
+    options = {"table": None} | _read_names(request, _LIMITS, "measurement of limits")
     by, caps = options.get("by") or [], [options.get("max_groups"), options.get("max_rows")]
     if not isinstance(options["table"], str | None) or "epsilon" not in options:
         raise InvalidParameter("Limits need `epsilon`; `table` is a name.")

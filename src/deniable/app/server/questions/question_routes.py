@@ -53,14 +53,14 @@ class QuestionServer:
         self,
         request: Request,
         act: Callable[Given, Found],
-        *given: Given.args,
+        *arguments: Given.args,
         **how: Given.kwargs,
     ) -> Found:
         """Does what may take long for a long answer, or a long ledger: one thing of a person at
         a time, and few of all people. So pages leave threads to short requests, always."""
         person: Person | None = getattr(request.state, "person", None)
         asker = f"address {request.client and request.client.host}"
-        return await self.reading.run(person.name if person else asker, act, *given, **how)
+        return await self.reading.run(person.name if person else asker, act, *arguments, **how)
 
 
 def question_router(server: QuestionServer) -> APIRouter:

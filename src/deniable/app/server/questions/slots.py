@@ -55,13 +55,13 @@ class SlotLengths:
 
     def of(self, plan: Plan, plan_hash: str) -> float:
         """The length of a plan's slot, in seconds; for a new plan it is rehearsed."""
-        known = self.known(plan_hash)
-        if known is not None:
-            return known
+        before = self.known(plan_hash)
+        if before is not None:
+            return before
         key = self._key(plan_hash)
-        taken = self._rehearse(plan)
+        seconds = self._rehearse(plan)
         growth = max(self._growth(table) for table in plan.tables)
-        length = slot_length(self._shortest, taken * growth)
+        length = slot_length(self._shortest, seconds * growth)
         with self._database.writing() as connection:
             connection.execute("INSERT OR IGNORE INTO slots VALUES (?, ?, ?)", (*key, length))
             (length,) = connection.execute(
@@ -72,10 +72,10 @@ class SlotLengths:
     def known(self, plan_hash: str) -> float | None:
         """The length of a slot that was found before."""
         with self._database.reading() as connection:
-            found = connection.execute(
+            row = connection.execute(
                 "SELECT seconds FROM slots WHERE policy = ? AND plan = ?", self._key(plan_hash)
             ).fetchone()
-        return None if found is None else float(found[0])
+        return None if row is None else float(row[0])
 
     def _key(self, plan_hash: str) -> tuple[str, str]:
         return self._name, f"{self._shortest!r} {plan_hash}"

@@ -44,10 +44,10 @@ def compare_rows(
         )
         for place, side in enumerate(sides)
     )
-    found = (_has(_SIDES[0], True), _has(_SIDES[1], both))
+    sides_present = (_has(_SIDES[0], True), _has(_SIDES[1], both))
     columns = tuple(Named(name, ColumnRef(name)) for name in names)
     rows = Derived(UnionAll(parts), "compared")
-    return Selection(rows, columns, keys=columns, having=Call("and", found))
+    return Selection(rows, columns, keys=columns, having=Call("and", sides_present))
 
 
 def _check_widths(sides: list[tuple[Named | Star, ...]], both: bool) -> None:

@@ -22,7 +22,7 @@ _FUNCTIONS = {
 
 
 def read_json(node: exp.Expr, read: Callable[[exp.Expr], Expression]) -> Call:
-    """The text at a path, which is NULL where a text is no JSON or has no such path."""
+    """The text at a path, which is NULL where a text is not JSON or has no such path."""
     parts, value = _parts(node), node.this.unnest()
     while isinstance(value, exp.JSONExtract):  # x -> '$.a' ->> '$.b'
         parts, value = _parts(value) + parts, value.this.unnest()

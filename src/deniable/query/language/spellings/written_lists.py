@@ -56,19 +56,24 @@ def read_unnested(left: Relation, join: exp.Expr) -> Relation | None:
 
 def _unnest(left: Relation, node: exp.Expr, *, outer: bool) -> Relation:
     alias, inner = node.args.get("alias"), node
-    names = [] if alias is None else [one.name for one in alias.args.get("columns") or ()]
+    names = [] if alias is None else [column.name for column in alias.args.get("columns") or ()]
     if isinstance(node, exp.Lateral):
         inner = node.this
         selected = inner.this if isinstance(inner, exp.Subquery) else None
         if isinstance(selected, exp.Select):  # LATERAL (SELECT UNNEST(codes) AS code)
-            given = {name for name, value in selected.args.items() if value}
+            clauses = {name for name, value in selected.args.items() if value}
             output = selected.expressions[0]
-            if given == {"expressions"} and len(selected.expressions) == 1:
+            if clauses == {"expressions"} and len(selected.expressions) == 1:
                 names = names or [output.alias or _NAME]
                 inner = output.unalias()
     listed = inner.expressions if isinstance(inner, exp.Unnest) else [inner.this]
-    known = isinstance(inner, exp.Unnest | exp.Explode) and len(listed) == 1
-    if not known or type(inner) is exp.Posexplode or inner.args.get("offset") or len(names) > 1:
+    is_one_list = isinstance(inner, exp.Unnest | exp.Explode) and len(listed) == 1
+    if (
+        not is_one_list
+        or type(inner) is exp.Posexplode
+        or inner.args.get("offset")
+        or len(names) > 1
+    ):
         raise InvalidQuery(
             f"{quote_sql(node)} cannot be read from. One list of a row is read by {_EXAMPLE}."
         )
