@@ -46,10 +46,10 @@ class _LinearEstimator(MomentEstimator):
 
     def adopt(self, model: LinearModel) -> None:
         """Sets what was learnt."""
-        self.model_, self.terms_ = model, model.terms
+        self.model_ = model
+        self.set_terms(model.terms)
         self.coef_, self.intercept_ = model.coefficients, model.intercept
         self.alpha_ = max(model.fit.penalties)
-        self.n_features_in_ = len({term.column for term in model.terms})
         self.feature_names_ = tuple(term.name for term in model.terms)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
