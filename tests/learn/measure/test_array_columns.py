@@ -7,7 +7,12 @@ import pytest
 
 from deniable.errors import FrameWarning, InvalidParameter
 from deniable.learn import NaiveBayes
-from deniable.learn.measure.array_columns import read_column, read_columns, read_new_columns
+from deniable.learn.measure.array_columns import (
+    named_values,
+    read_column,
+    read_columns,
+    read_new_columns,
+)
 from deniable.learn.measure.training_data import take
 
 LARGE = ["12345678901234567", "12345678901234568"]
@@ -100,3 +105,18 @@ def test_rows_to_predict_are_what_they_are():
     found = read_new_columns(rows)
     assert found["x0"].to_pylist() == [1.0, 2.0, None]
     assert found["x1"].to_pylist() == ["a", str(10**400), None]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame([[0, 1]], columns=[1, "1"]),
+        pd.DataFrame([[0, 1]], columns=["a", "a"]),
+        {1: [0], "1": [1]},
+        pa.table([[0], [1]], names=["a", "a"]),
+    ],
+)
+def test_columns_whose_names_are_written_alike_are_refused(frame):
+    """One of them would be lost."""
+    with pytest.raises(InvalidParameter, match="two columns"):
+        named_values(frame)

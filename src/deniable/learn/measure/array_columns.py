@@ -44,11 +44,11 @@ def named_values(features: Any) -> dict[str, Any]:
     if hasattr(features, "tocsr"):
         raise InvalidParameter("Sparse input is not supported: give an array or a frame.")
     if isinstance(features, pa.Table):
-        return {name: features[name] for name in features.column_names}
+        return _named(features.column_names, features)
     if isinstance(features, Mapping):
-        return {str(name): features[name] for name in features}
+        return _named(list(features), features)
     if hasattr(features, "columns"):
-        return {str(name): features[name] for name in features.columns}
+        return _named(list(features.columns), features)
     if isinstance(features, list | tuple):
         columns = _columns_of_rows(features)
     else:
@@ -59,6 +59,14 @@ def named_values(features: Any) -> dict[str, Any]:
             f"0 feature(s) (shape={shape}) while a minimum of 1 is required."
         )
     return {f"x{i}": column for i, column in enumerate(columns)}
+
+
+def _named(names: Sequence[Any], frame: Any) -> dict[str, Any]:
+    """The columns of a frame. Names that are written alike are refused: one would be lost."""
+    known = [str(name) for name in names]
+    if twice := next((name for i, name in enumerate(known) if name in known[:i]), None):
+        raise InvalidParameter(f"X has two columns {twice!r}. Rename one. Nothing was spent.")
+    return {text: frame[name] for text, name in zip(known, names, strict=True)}
 
 
 def _columns_of_matrix(matrix: Any) -> list[Any]:
