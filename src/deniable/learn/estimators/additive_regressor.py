@@ -78,7 +78,7 @@ class AdditiveRegressor(CellEstimator):
     ) -> ChargedScore:
         """R squared. It is charged: `epsilon`, or a tenth of the model's, and says so. Errors
         are clipped to half of the target's range."""
-        self.columns_needed()
+        self.kinds_needed()
         price = read_price(epsilon, self.epsilon)
         return score_numbers(self.model_, self.open(X, y, target, price=price), price)
 

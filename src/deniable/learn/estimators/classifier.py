@@ -29,22 +29,21 @@ class CellEstimator(PrivateEstimator):
     model_: CellModel
     n_features_in_: int
 
-    def columns_needed(self) -> list[str]:
-        """The model's features. Refuses a model that is not fitted."""
+    def kinds_needed(self) -> dict[str, str]:
+        """The model's features and their kinds. Refuses a model that is not fitted."""
         if not hasattr(self, "model_"):
             raise not_fitted(self)
-        return [feature.name for feature in self.model_.features]
+        return {feature.name: feature.kind for feature in self.model_.features}
 
     def columns_of(self, X: Any) -> list[Any]:
         """The values of the model's features, in its order."""
-        names = self.columns_needed()
-        rows = read_rows(X, names, self.n_features_in_, type(self).__name__)
-        return [rows[name] for name in names]
+        kinds = self.kinds_needed()
+        return list(read_rows(X, kinds, self.n_features_in_, type(self).__name__).values())
 
     def adopt(self, model: CellModel) -> None:
         """Sets what was learnt."""
         super().adopt(model)
-        self.n_features_in_ = matrix_width(self.columns_needed())
+        self.n_features_in_ = matrix_width(list(self.kinds_needed()))
 
 
 class CellClassifier(CellEstimator):
@@ -111,7 +110,7 @@ class CellClassifier(CellEstimator):
         It is charged: `epsilon`, or a tenth of the model's. One unit of m rows moves it by m,
         and by 2 m if it is replaced.
         """
-        self.columns_needed()
+        self.kinds_needed()
         if not isinstance(X, BuiltQuestion):
             check_width(X, self.n_features_in_, type(self).__name__)
         price = read_price(epsilon, self.epsilon)

@@ -107,15 +107,17 @@ class MomentEstimator(PrivateEstimator):
     def set_terms(self, terms: tuple[ScaledTerm, ...]) -> None:
         """Sets the terms of what was learnt, and how wide a matrix with them is."""
         self.terms_ = terms
-        self.n_features_in_ = matrix_width(self.columns_needed())
+        self.n_features_in_ = matrix_width(list(self.kinds_needed()))
 
-    def columns_needed(self) -> list[str]:
-        """The columns of the terms. Refuses a model that is not fitted."""
+    def kinds_needed(self) -> dict[str, str]:
+        """The columns of the terms and their kinds. Refuses a model that is not fitted."""
         if not hasattr(self, "terms_"):
             raise not_fitted(self)
-        return list(dict.fromkeys(term.column for term in self.terms_))
+        return {
+            term.column: "number" if term.cells is None else term.cells.kind
+            for term in self.terms_
+        }
 
     def columns_of(self, X: Any) -> dict[str, list[Any]]:
         """The values of each column that the terms need."""
-        names = self.columns_needed()
-        return read_rows(X, names, self.n_features_in_, type(self).__name__)
+        return read_rows(X, self.kinds_needed(), self.n_features_in_, type(self).__name__)

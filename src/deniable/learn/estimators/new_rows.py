@@ -1,10 +1,10 @@
 """Rows for a fitted model: the columns that it needs, by name, from a frame or a matrix."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deniable.errors import InvalidParameter
-from deniable.learn.measure.array_columns import named_values, read_new_columns
+from deniable.learn.measure.array_columns import named_values, read_new_column
 
 
 def matrix_width(names: Sequence[str]) -> int:
@@ -29,13 +29,17 @@ def check_width(X: Any, width: int, kind: str) -> None:
         )
 
 
-def read_rows(X: Any, names: Sequence[str], width: int, kind: str) -> dict[str, list[Any]]:
-    """The values of the named columns. A matrix has as many columns as the one of the fit."""
-    check_width(X, width, kind)
-    columns = {name.lower(): values for name, values in read_new_columns(X).items()}
-    if lacking := [name for name in names if name.lower() not in columns]:
+def read_rows(X: Any, kinds: Mapping[str, Any], width: int, who: str) -> dict[str, list[Any]]:
+    """The values of the named columns, in their kinds. A matrix has as many columns as the one
+    of the fit."""
+    check_width(X, width, who)
+    columns = {name.lower(): values for name, values in named_values(X).items()}
+    if lacking := [name for name in kinds if name.lower() not in columns]:
         raise InvalidParameter(
-            f"X has {len(columns)} features, but {kind} is expecting {len(names)} features as "
+            f"X has {len(columns)} features, but {who} is expecting {len(kinds)} features as "
             f"input: {', '.join(lacking[:5])} is missing."
         )
-    return {name: columns[name.lower()].to_pylist() for name in names}
+    return {
+        name: read_new_column(columns[name.lower()], kind).to_pylist()
+        for name, kind in kinds.items()
+    }

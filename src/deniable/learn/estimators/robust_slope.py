@@ -181,7 +181,7 @@ class RobustSlope(MomentEstimator):
         The feature is cut into 32 intervals for it, and errors are clipped to half of the
         target's range. Wild rows count in it as all others do.
         """
-        self.columns_needed()
+        self.kinds_needed()
         price = read_price(epsilon, self.epsilon)
         data = self.open(X, y, target, price=price)
         return score_numbers(self.model_.as_cells(), data, price)
