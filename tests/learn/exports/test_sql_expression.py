@@ -96,6 +96,15 @@ def test_names_and_texts_are_quoted():
     assert '"age"' in text
 
 
+def test_spark_has_quotes_of_its_own():
+    odd = FeatureCells('a"`b', "text", ("it's", "a\\b", '"x"', "''", None))
+    model = CellModel((odd,), (np.arange(5.0)[:, None],), np.zeros(1), "identity")
+    assert to_sql(model, engine="spark") == (
+        r"""0.0 + (CASE `a"``b` WHEN 'it\'s' THEN 0.0 WHEN 'a\\b' THEN 1.0 """
+        r"""WHEN '"x"' THEN 2.0 WHEN '\'\'' THEN 3.0 ELSE 4.0 END)"""
+    )
+
+
 def test_what_has_no_expression_is_refused():
     with pytest.raises(InvalidParameter, match="no SQL expression"):
         to_sql(models.axes_model())

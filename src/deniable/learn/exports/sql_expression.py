@@ -5,9 +5,8 @@ it alike, and Spark with quotes of its own. A missing value is NULL, or NaN, as 
 Numbers are compared as doubles, whatever type their column has, as in training.
 """
 
+import re
 from collections.abc import Sequence
-
-import sqlglot
 
 from deniable.errors import InvalidParameter
 from deniable.learn.fit.cell_model import CellModel
@@ -19,6 +18,7 @@ from deniable.learn.fit.scaled_terms import ScaledTerm
 Model = CellModel | LineModel | CentreModel
 
 
+_QUOTED = re.compile("\"((?:[^\"]|\"\")*)\"|'((?:[^']|'')*)'")  # a name, or a text
 _ENGINES = ("duckdb", "postgresql", "sqlite", "spark")
 
 
@@ -41,9 +41,15 @@ def to_sql(model: object, label: Label = None, *, engine: str = "duckdb") -> str
             f"`engine` must be one of {', '.join(_ENGINES)}. Found {engine!r}."
         )
     text = _expression(getattr(model, "model_", model), label)
-    if engine == "spark":
-        return sqlglot.transpile(text, read="postgres", write="spark")[0]
-    return text
+    return _QUOTED.sub(_quote_for_spark, text) if engine == "spark" else text
+
+
+def _quote_for_spark(found: "re.Match[str]") -> str:
+    """A name or a text of the expression with Spark's quotes."""
+    name, text = found.groups()
+    if name is not None:
+        return "`" + name.replace('""', '"').replace("`", "``") + "`"
+    return "'" + text.replace("''", "'").replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _expression(model: object, label: Label) -> str:

@@ -85,7 +85,7 @@ class LinearModel(LineModel):
         return cls(tuple(terms), target, own, float(intercept), fit)
 
     def agrees_with(self, other: LineModel) -> bool:
-        """Whether another line has the coefficients of this one, but for rounding: another
+        """Whether another line has the coefficients of this one, except for rounding: another
         machine may add up in another order."""
         own = np.array([*self.coefficients, self.intercept])
         given = np.array([*other.coefficients, other.intercept])

@@ -50,7 +50,7 @@ def test_faults_are_said_before_the_charge(run):
 
 
 def test_texts_of_a_csv_file_stay_texts(run, tmp_path):
-    """Else 01 would be 1, which is no key."""
+    """Else 01 would be 1, which is not a key."""
     rows = pa.table({"zip": ["01", "02"] * 200})
     model = learn.NaiveBayes(epsilon=90, keys={"zip": ["01", "02"]}, classes=[0, 1])
     learn.save(model.fit(rows, [0, 1] * 200), tmp_path / "model.json")

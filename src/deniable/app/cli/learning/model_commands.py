@@ -65,21 +65,10 @@ def fit(
     """Train a model on a protected table, in one charge, and write it as JSON."""
     from deniable import learn
     from deniable.app.cli.progress import show_progress
-    from deniable.exact.suggestions import suggest  # loads numpy
 
-    if model not in _KINDS:
-        raise InvalidParameter(f"Unknown model {model!r}. {suggest(model, _KINDS, 'They are')}")
     if (hold_out is None) != (key is None):
         raise InvalidParameter("Give both or none of --hold-out and --key.")
-    options: dict[str, Any] = {"epsilon": _price(epsilon)}
-    if features is not None:
-        options["features"] = [one.strip() for one in features.split(",")]
-    kind = getattr(learn, _KINDS[model])
-    if delta is not None:
-        options["delta"] = parse_decimal(delta, "delta")
-        if "delta" not in kind._parameters():
-            raise InvalidParameter(f"{model} costs epsilon alone: leave out --delta.")
-    estimator = kind(**options)
+    estimator = _estimator(model, epsilon, delta, features)
     if explain:
         with session_options.open_planner(policy, "planning") as planner:
             print(estimator.explain(planner.table(table), target=target))
@@ -176,6 +165,23 @@ def verify(file: ModelFile, key: PublicKey = None) -> None:
         print(f"Signed, but by whom is unknown. The key is {found.key}")
         print("Ask the owner for theirs, and give it with --key.")
         raise typer.Exit(1)
+
+
+def _estimator(model: str, epsilon: str | None, delta: str | None, features: str | None) -> Any:
+    from deniable import learn
+    from deniable.exact.suggestions import suggest  # loads numpy
+
+    if model not in _KINDS:
+        raise InvalidParameter(f"Unknown model {model!r}. {suggest(model, _KINDS, 'They are')}")
+    kind = getattr(learn, _KINDS[model])
+    options: dict[str, Any] = {"epsilon": _price(epsilon)}
+    if features is not None:
+        options["features"] = [one.strip() for one in features.split(",")]
+    if delta is not None:
+        options["delta"] = parse_decimal(delta, "delta")
+        if "delta" not in kind._parameters():
+            raise InvalidParameter(f"{model} costs epsilon alone: leave out --delta.")
+    return kind(**options)
 
 
 def _read_csv(rows: Path, estimator: Any) -> Any:
