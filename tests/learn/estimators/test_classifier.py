@@ -134,3 +134,28 @@ def test_nan_is_missing_in_training_and_in_predictions(trained):
     for name, rows in FRAMES.items():
         assert model.predict(rows)[[0, 400, 1000]].tolist() == [0, 0, 1], name
     assert model.score(FRAMES[trained], classes, epsilon=10) > 0.98
+
+
+@pytest.mark.parametrize(
+    "classes", [np.array([0, 1]), [np.int64(0), np.int64(1)], pd.Series([0, 1]), (0, 1)]
+)
+def test_classes_of_any_list_are_plain_values_in_a_file(classes, tmp_path):
+    model = NaiveBayes(**{**DECLARED, "classes": classes}).fit(X, Y)
+    path = dp.learn.save(model, tmp_path / "model.json")
+    assert dp.learn.verify(path).estimator.predict(X[:2]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("classes", ["ab", [0, 0], [0, "a"], [], 7])
+def test_classes_that_are_no_list_of_one_kind_are_refused(classes):
+    ledger = dp.MemoryLedger(epsilon=9)
+    with pytest.raises(InvalidParameter, match="list of distinct values"):
+        NaiveBayes(**{**DECLARED, "classes": classes}, ledger=ledger).fit(X, Y)
+    assert ledger.remaining.epsilon == 9
+
+
+@pytest.mark.parametrize("name", ["target", "Target"])
+def test_a_feature_that_is_named_target_is_not_lost(name):
+    """y would take its place."""
+    rows = {"x": X[:, 0], name: X[:, 0]}
+    with pytest.raises(InvalidParameter, match="Rename the column"):
+        NaiveBayes(**DECLARED).fit(rows, Y)

@@ -123,6 +123,23 @@ def test_the_numbers_of_another_training_break_the_seal(tmp_path):
             learn.verify(path)
 
 
+def test_edited_coefficients_are_neither_verified_nor_saved(tmp_path):
+    """They follow from the moments, from which their intervals come."""
+    model = learn.Ridge(epsilon=1, bounds=(0, 1), target_bounds=(0, 1)).fit(X, Y)
+    written = learn.save(model, tmp_path / "model.json").read_text()
+    model.model_.coefficients[0] += 0.25
+    with pytest.raises(InvalidCertificate, match="not the one that was signed"):
+        learn.verify(model)
+    with pytest.raises(InvalidData, match="do not follow from its moments"):
+        learn.save(model, tmp_path / "edited.json", certificates=False)
+    assert not (tmp_path / "edited.json").exists()
+    edited = json.loads(written)
+    edited["model"]["intercept"] += 1e-9  # as near as another machine may add up
+    (tmp_path / "model.json").write_text(json.dumps(edited))
+    with pytest.raises(InvalidCertificate, match="not the one that was signed"):
+        learn.verify(tmp_path / "model.json")
+
+
 def test_an_edited_model_is_refused_until_it_is_saved_without_certificates(tmp_path):
     edited = fitted()
     assert learn.verify(edited).key

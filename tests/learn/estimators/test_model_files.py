@@ -128,3 +128,14 @@ def test_only_fitted_estimators_are_saved(tmp_path):
         learn.save(learn.Ridge(), tmp_path / "model.json")
     with pytest.raises(InvalidParameter, match="cannot be saved"):
         learn.save(object(), tmp_path / "model.json")
+
+
+@pytest.mark.parametrize("bounds", [(1e15, 1e15 + 1), (-1e300, 1e300), (0, 1e-19), (5, 5.25)])
+def test_models_with_odd_bounds_can_be_loaded(bounds, tmp_path):
+    rows = np.linspace(*bounds, 40).reshape(-1, 1)
+    bayes = learn.NaiveBayes(epsilon=9, bounds=bounds, classes=[0, 1])
+    ridge = learn.Ridge(epsilon=9, bounds=bounds, target_bounds=(0, 1))
+    for model in (bayes, ridge):
+        model.fit(rows, [0] * 20 + [1] * 20)
+        read = learn.load(learn.save(model, tmp_path / "model.json"))
+        assert np.array_equal(read.predict(rows), model.predict(rows))

@@ -119,3 +119,31 @@ def test_its_score_is_charged_and_near_the_exact_one():
 def test_a_line_that_is_not_fitted_has_no_score():
     with pytest.raises(NotFittedError, match="not fitted"):
         RobustSlope(**BOUNDS).score(np.ones((3, 1)), np.ones(3))
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"bounds": (0, 1e-13)},
+        {"target_bounds": (0, 1e13)},
+        {"bounds": (-1e300, 1e300)},
+        {"target_bounds": (0, 1e-300)},
+        {"steepest": 1e25},
+        {"steepest": 1e-25},
+    ],
+)
+def test_what_could_not_be_written_later_is_refused_before_the_charge(declared):
+    ledger = MemoryLedger(epsilon=1)
+    with pytest.raises(InvalidParameter, match="Nothing was spent"):
+        RobustSlope(**{**BOUNDS, **declared}, ledger=ledger).fit([[1.0]], [1.0])
+    assert ledger.remaining.epsilon == 1
+
+
+@pytest.mark.parametrize("declared", [{"bounds": (0, 2e-12)}, {"target_bounds": (0, 1e12)}])
+def test_the_widest_and_the_narrowest_bounds_can_be_written(declared):
+    declared = {**BOUNDS, **declared}
+    X, y = (
+        np.linspace(0, high, 50) for _, high in (declared["bounds"], declared["target_bounds"])
+    )
+    model = RobustSlope(epsilon=900, **declared).fit(X[:, None], y)
+    assert model.coef_[0] == pytest.approx(y[-1] / X[-1], rel=0.1)

@@ -7,7 +7,12 @@ import pytest
 
 from deniable.errors import FrameWarning, InvalidParameter
 from deniable.learn import NaiveBayes
-from deniable.learn.measure.array_columns import read_column, read_columns, read_new_columns
+from deniable.learn.measure.array_columns import (
+    named_values,
+    read_column,
+    read_columns,
+    read_new_column,
+)
 from deniable.learn.measure.training_data import take
 
 LARGE = ["12345678901234567", "12345678901234568"]
@@ -95,8 +100,55 @@ def test_rows_of_different_lengths_and_lists_of_values_are_refused():
         model().explain([1, 2], [0, 1])
 
 
-def test_rows_to_predict_are_what_they_are():
-    rows = np.array([[1, "a"], ["2", 10**400], [None, None]], object)
-    found = read_new_columns(rows)
-    assert found["x0"].to_pylist() == [1.0, 2.0, None]
-    assert found["x1"].to_pylist() == ["a", str(10**400), None]
+def test_rows_to_predict_are_of_the_kind_of_their_feature():
+    rows = named_values(np.array([[1, "a"], ["2", 10**400], [None, None]], object))
+    assert read_new_column(rows["x0"], "number").to_pylist() == [1.0, 2.0, None]
+    assert read_new_column(rows["x0"], "text").to_pylist() == ["1", "2", None]
+    assert read_new_column(rows["x1"], "text").to_pylist() == ["a", str(10**400), None]
+    large = pa.array([2**53 + 1])
+    assert read_new_column(large, "number").to_pylist() == [2**53 + 1]
+
+
+LIKE = {
+    "decimals for texts": ([1.0, 2.0], ["1", "2"]),
+    "decimals for texts, one missing": ([1.0, 2.0, np.nan, 2.0], ["1", "2"]),
+    "digits with a zero": (pd.Series(["01", "02"] * 200, dtype=object), ["01", "02"]),
+    "times for days": (
+        pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"] * 200)),
+        ["2020-01-01"],
+    ),
+    "numbers for truth": ([0, 1], [False, True]),
+    "truth for numbers": ([False, True], [0, 1]),
+    "truth for texts": ([False, True], ["False", "True"]),
+    "texts for numbers": (pa.array(["1", "2"] * 200), [1, 2]),
+    "Arrow decimals for texts": (pa.array([1.0, 2.0] * 200), ["1", "2"]),
+    "Arrow truth for texts": (pa.array([False, True] * 200), ["False", "True"]),
+}
+
+
+@pytest.mark.parametrize("name", LIKE)
+@pytest.mark.filterwarnings("ignore::deniable.FrameWarning")
+def test_a_value_is_in_the_same_cell_in_training_and_prediction(name):
+    column, keys = LIKE[name]
+    if isinstance(column, list):
+        column = column * (400 // len(column))
+    y = [0, 1] * 200
+    frame = pa.table({"k": column}) if isinstance(column, pa.Array) else {"k": column}
+    model = NaiveBayes(epsilon=80, keys={"k": keys}, classes=[0, 1]).fit(frame, y)
+    assert np.mean(model.predict(frame) == np.array(y)) > 0.7
+    assert model.model_.tables[0][0, 0] > -1  # the training knew the values
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame([[0, 1]], columns=[1, "1"]),
+        pd.DataFrame([[0, 1]], columns=["a", "a"]),
+        {1: [0], "1": [1]},
+        pa.table([[0], [1]], names=["a", "a"]),
+    ],
+)
+def test_columns_whose_names_are_written_alike_are_refused(frame):
+    """One of them would be lost."""
+    with pytest.raises(InvalidParameter, match="two columns"):
+        named_values(frame)

@@ -64,7 +64,7 @@ class AdditiveModel(CellClassifier):
 
         boost(run, cells, scores, residuals, price * (1 - COUNTS), 1 / SCALE, 0.2)
         link: Link = "sigmoid" if classes == 2 else "one-against-rest"
-        self.model_ = scores.to_model(cells, link, target.cells.labels)
+        self.adopt(scores.to_model(cells, link, target.cells.labels))
 
 
 def step_rate(features: int) -> float:

@@ -51,7 +51,6 @@ class AdditiveRegressor(CellEstimator):
             )
         target = grid_role(data.table, data.target, _POINTS)
         features = read_features(data.table, target.name, self.features, self.cuts)
-        self.n_features_in_ = len(features)
         return Training(data, (*features, target))
 
     def train(self, run: TrainingRun, loss: Loss) -> None:
@@ -72,14 +71,14 @@ class AdditiveRegressor(CellEstimator):
 
         cells = [role.cells for role in features]
         boost(run, cells, scores, residuals, price * (1 - COUNTS), 1.0, 1.0)
-        self.model_ = _in_target_units(scores.to_model(cells, "identity"), target)
+        self.adopt(_in_target_units(scores.to_model(cells, "identity"), target))
 
     def score(
         self, X: Any, y: Any = None, *, target: str | None = None, epsilon: Any = None
     ) -> ChargedScore:
         """R squared. It is charged: `epsilon`, or a tenth of the model's, and says so. Errors
         are clipped to half of the target's range."""
-        self.columns_needed()
+        self.kinds_needed()
         price = read_price(epsilon, self.epsilon)
         return score_numbers(self.model_, self.open(X, y, target, price=price), price)
 

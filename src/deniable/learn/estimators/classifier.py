@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
+from deniable.learn.estimators.new_rows import check_width, matrix_width, read_rows
 from deniable.learn.estimators.private_estimator import PrivateEstimator
 from deniable.learn.estimators.scoring import (
     ChargedScore,
@@ -16,7 +17,6 @@ from deniable.learn.estimators.scoring import (
 from deniable.learn.evaluation.class_table import ClassTable
 from deniable.learn.evaluation.score_histogram import ScoreHistogram
 from deniable.learn.fit.cell_model import CellModel, Floats
-from deniable.learn.measure.array_columns import named_values, read_new_columns
 from deniable.learn.measure.column_roles import CellRole, class_role, read_features
 from deniable.learn.measure.training import Training
 from deniable.learn.measure.training_data import TrainingData
@@ -29,38 +29,21 @@ class CellEstimator(PrivateEstimator):
     model_: CellModel
     n_features_in_: int
 
-    def columns_needed(self) -> list[str]:
-        """The model's features. Refuses a model that is not fitted."""
+    def kinds_needed(self) -> dict[str, str]:
+        """The model's features and their kinds. Refuses a model that is not fitted."""
         if not hasattr(self, "model_"):
             raise not_fitted(self)
-        return [feature.name for feature in self.model_.features]
+        return {feature.name: feature.kind for feature in self.model_.features}
 
     def columns_of(self, X: Any) -> list[Any]:
         """The values of the model's features, in its order."""
-        names = self.columns_needed()
-        columns = self.read_features(X)
-        lacking = [name for name in names if name.lower() not in columns]
-        if lacking:
-            raise InvalidParameter(
-                f"X has {len(columns)} features, but {type(self).__name__} is expecting "
-                f"{len(names)} features as input: {', '.join(lacking[:5])} is missing."
-            )
-        return [columns[name.lower()].to_pylist() for name in names]
+        kinds = self.kinds_needed()
+        return list(read_rows(X, kinds, self.n_features_in_, type(self).__name__).values())
 
-    def read_features(self, X: Any) -> dict[str, Any]:
-        """The columns of X by their names. A matrix must have exactly the model's features."""
-        self.check_names(X)
-        return {name.lower(): values for name, values in read_new_columns(X).items()}
-
-    def check_names(self, X: Any) -> None:
-        """Refuses a matrix with another number of features. No value is looked at."""
-        columns = list(named_values(X))
-        unnamed = columns == [f"x{i}" for i in range(len(columns))]
-        if unnamed and len(columns) != self.n_features_in_:
-            raise InvalidParameter(
-                f"X has {len(columns)} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
+    def adopt(self, model: CellModel) -> None:
+        """Sets what was learnt."""
+        super().adopt(model)
+        self.n_features_in_ = matrix_width(list(self.kinds_needed()))
 
 
 class CellClassifier(CellEstimator):
@@ -81,14 +64,12 @@ class CellClassifier(CellEstimator):
                 f"{target.name} has one class. A classifier needs two or more: declare all "
                 "classes that can occur. Nothing was spent."
             )
-        self.classes_ = np.array(target.cells.labels)
-        self.n_features_in_ = len(features)
         return Training(data, (*features, target))
 
     def adopt(self, model: CellModel) -> None:
         """Sets what was learnt."""
         super().adopt(model)
-        self.classes_, self.n_features_in_ = np.array(model.classes), len(model.features)
+        self.classes_ = np.array(model.classes)
 
     @staticmethod
     def roles_of(training: Training) -> tuple[tuple[CellRole, ...], CellRole]:
@@ -129,9 +110,9 @@ class CellClassifier(CellEstimator):
         It is charged: `epsilon`, or a tenth of the model's. One unit of m rows moves it by m,
         and by 2 m if it is replaced.
         """
-        self.columns_needed()
+        self.kinds_needed()
         if not isinstance(X, BuiltQuestion):
-            self.check_names(X)
+            check_width(X, self.n_features_in_, type(self).__name__)
         price = read_price(epsilon, self.epsilon)
         data = self.open(X, y, target, price=price)
         try:

@@ -127,8 +127,8 @@ class KMeans(MomentEstimator):
 
     def adopt(self, model: CentreModel) -> None:
         """Sets what was learnt."""
-        self.model_, self.terms_ = model, model.terms
-        self.cluster_centers_, self.n_features_in_ = model.centres_in_units, len(model.terms)
+        self.model_, self.cluster_centers_ = model, model.centres_in_units
+        self.set_terms(model.terms)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The number of the nearest centre of each row, in scaled units."""

@@ -91,11 +91,11 @@ class PCA(MomentEstimator):
 
     def adopt(self, model: AxesModel) -> None:
         """Sets what was learnt."""
-        self.model_, self.terms_, axes = model, model.terms, model.axes
+        self.model_, axes = model, model.axes
+        self.set_terms(model.terms)
         self.components_, self.explained_variance_ = axes.axes, axes.variances
         self.explained_variance_ratio_, self.mean_ = axes.shares, model.mean
-        self.n_components_, self.n_features_in_ = len(axes.axes), len(model.terms)
-        self.scaled_margin_ = model.margin
+        self.n_components_, self.scaled_margin_ = len(axes.axes), model.margin
 
     def fit_transform(self, X: Any, y: Any = None) -> Matrix:
         """Trains on arrays or a frame, and returns the same rows transformed. These are exact

@@ -46,10 +46,10 @@ class _LinearEstimator(MomentEstimator):
 
     def adopt(self, model: LinearModel) -> None:
         """Sets what was learnt."""
-        self.model_, self.terms_ = model, model.terms
+        self.model_ = model
+        self.set_terms(model.terms)
         self.coef_, self.intercept_ = model.coefficients, model.intercept
         self.alpha_ = max(model.fit.penalties)
-        self.n_features_in_ = len({term.column for term in model.terms})
         self.feature_names_ = tuple(term.name for term in model.terms)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -65,7 +65,7 @@ class _LinearEstimator(MomentEstimator):
         Numbers are cut into 32 intervals for it, and errors are clipped to half of the
         target's range.
         """
-        self.columns_needed()
+        self.kinds_needed()
         price = read_price(epsilon, self.epsilon)
         data = self.open(X, y, target, price=price)
         return score_numbers(self.model_.as_cells(), data, price)
@@ -82,7 +82,7 @@ class _LinearEstimator(MomentEstimator):
         """
         if not 0 < confidence < 1:
             raise InvalidParameter(f"`confidence` must be between 0 and 1. Found {confidence}.")
-        self.columns_needed()
+        self.kinds_needed()
         return self.model_.intervals(confidence, together=together)
 
 

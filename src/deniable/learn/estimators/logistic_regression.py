@@ -67,7 +67,7 @@ class LogisticRegression(CellClassifier):
             run.tell((step + 1) / steps)
         link: Link = "sigmoid" if classes == 2 else "one-against-rest"
         cells = [role.cells for role in features]
-        self.model_ = descent.mean().to_model(cells, link, target.cells.labels)
+        self.adopt(descent.mean().to_model(cells, link, target.cells.labels))
 
 
 class _Descent:

@@ -44,8 +44,10 @@ def save(estimator: PrivateEstimator, path: str | Path, *, certificates: bool = 
     """
     target = Path(path)
     written = to_document(estimator, certificates=certificates)
+    text = json.dumps(written, allow_nan=False) + "\n"
+    read_model(json.loads(text)["model"])  # refuses what nobody could load
     try:
-        target.write_text(json.dumps(written, allow_nan=False) + "\n", encoding="utf-8")
+        target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InvalidParameter(
             f"The model cannot be written to {str(target)!r}: {error.strerror or error}. Give "

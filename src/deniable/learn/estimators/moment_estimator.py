@@ -1,15 +1,14 @@
 """What estimators share that are fitted from z z': numbers with bounds, texts with keys."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 from deniable.errors import InvalidParameter
 from deniable.learn.estimators.classifier import not_fitted
+from deniable.learn.estimators.new_rows import matrix_width, read_rows
 from deniable.learn.estimators.private_estimator import PrivateEstimator
 from deniable.learn.fit.noisy_moments import NoisyMoments
 from deniable.learn.fit.scaled_terms import ScaledTerm
-from deniable.learn.measure.array_columns import read_new_columns
 from deniable.learn.measure.column_roles import (
     CellRole,
     GridRole,
@@ -35,6 +34,7 @@ class MomentEstimator(PrivateEstimator):
     count."""
 
     terms_: tuple[ScaledTerm, ...]
+    n_features_in_: int
 
     def open(
         self, X: Any, y: Any, target: str | None, *, price: Fraction | None = None
@@ -104,19 +104,20 @@ class MomentEstimator(PrivateEstimator):
         moment_program(training.sizes, code_terms(training.roles))
         return training
 
-    def columns_needed(self) -> list[str]:
-        """The columns of the terms. Refuses a model that is not fitted."""
+    def set_terms(self, terms: tuple[ScaledTerm, ...]) -> None:
+        """Sets the terms of what was learnt, and how wide a matrix with them is."""
+        self.terms_ = terms
+        self.n_features_in_ = matrix_width(list(self.kinds_needed()))
+
+    def kinds_needed(self) -> dict[str, str]:
+        """The columns of the terms and their kinds. Refuses a model that is not fitted."""
         if not hasattr(self, "terms_"):
             raise not_fitted(self)
-        return list(dict.fromkeys(term.column for term in self.terms_))
+        return {
+            term.column: "number" if term.cells is None else term.cells.kind
+            for term in self.terms_
+        }
 
-    def columns_of(self, X: Any) -> dict[str, Sequence[Any]]:
+    def columns_of(self, X: Any) -> dict[str, list[Any]]:
         """The values of each column that the terms need."""
-        names = self.columns_needed()
-        columns = {name.lower(): values for name, values in read_new_columns(X).items()}
-        if lacking := [name for name in names if name.lower() not in columns]:
-            raise InvalidParameter(
-                f"X has {len(columns)} features, but {type(self).__name__} is expecting "
-                f"{len(names)} features as input: {', '.join(lacking[:5])} is missing."
-            )
-        return {name: columns[name.lower()].to_pylist() for name in names}
+        return read_rows(X, self.kinds_needed(), self.n_features_in_, type(self).__name__)

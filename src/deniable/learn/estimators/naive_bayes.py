@@ -38,7 +38,7 @@ class NaiveBayes(CellClassifier):
             price = {"mu_squared": loss.mu_squared}
         counts = run.step(program, "cells of features by class", **price)
         cells = tuple(role.cells for role in features)
-        self.model_ = bayes_model(counts, cells, target.cells.labels)
+        self.adopt(bayes_model(counts, cells, target.cells.labels))
 
 
 def count_by_class(sizes: list[int], classes: int) -> StepProgram:

@@ -118,6 +118,8 @@ class PrivateEstimator(ABC):
             self.loss_, self.releases_ = loss, tuple(run.releases)
             self.price_ = positive(self.epsilon, "epsilon"), self.read_delta(data)
             self.neighbors_: str = data.table.neighbors
+            if data.own:  # a matrix to predict is as wide, whatever its features are
+                self.n_features_in_ = len(data.table.columns) - (data.target is not None)
             signed = self.certificates_
             self.seal_ = SealedModel.of(self).sign(data.session.ledger) if signed else None
         finally:

@@ -33,6 +33,7 @@ from deniable.query.plan.quoting import quote_name
 _MIDDLE = Fraction(1, 8)  # of epsilon: each of the two medians of the middle point
 _ROUNDS = (Fraction(1, 8), Fraction(1, 4))  # of epsilon: each of the two medians of a round
 _STEEPEST = 8  # times the target's range over the feature's
+_LARGEST = Fraction(10**12)  # bound of a number, and the reciprocal of the least range
 _DIGITS = 6  # of a released middle or slope, which is then written into the next question
 
 
@@ -106,6 +107,8 @@ class RobustSlope(MomentEstimator):
             )
         feature = features[0]
         assert isinstance(feature, GridRole)
+        for role in (feature, target):
+            _check_range(role)
         self._limit(feature, target)
         return Training(data, (feature, target))
 
@@ -116,7 +119,13 @@ class RobustSlope(MomentEstimator):
     def _limit(self, feature: GridRole, target: GridRole) -> Fraction:
         """The steepest slope."""
         if self.steepest is not None:
-            return positive(self.steepest, "steepest")
+            given = positive(self.steepest, "steepest")
+            if not 1 / _LARGEST**2 <= given <= _LARGEST**2:
+                raise InvalidParameter(
+                    f"`steepest` must be between 1e-24 and 1e24. Found {self.steepest}. "
+                    "Nothing was spent."
+                )
+            return given
         rise, run = (role.step * (role.size - 1) for role in (target, feature))
         return _short(_STEEPEST * rise / run)
 
@@ -156,9 +165,9 @@ class RobustSlope(MomentEstimator):
 
     def adopt(self, model: LineModel) -> None:
         """Sets what was learnt."""
-        self.model_, self.terms_ = model, model.terms
+        self.model_ = model
+        self.set_terms(model.terms)
         self.coef_, self.intercept_ = model.coefficients, model.intercept
-        self.n_features_in_ = len(model.terms)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The predicted number of each row, within the target's bounds."""
@@ -172,10 +181,20 @@ class RobustSlope(MomentEstimator):
         The feature is cut into 32 intervals for it, and errors are clipped to half of the
         target's range. Wild rows count in it as all others do.
         """
-        self.columns_needed()
+        self.kinds_needed()
         price = read_price(epsilon, self.epsilon)
         data = self.open(X, y, target, price=price)
         return score_numbers(self.model_.as_cells(), data, price)
+
+
+def _check_range(role: GridRole) -> None:
+    """Refuses bounds with which a later step could not be written, after the charge."""
+    ends = abs(role.low), abs(role.low + _width(role))
+    if not (_width(role) >= 1 / _LARGEST and max(ends) <= 2 * _LARGEST):  # of the grid
+        raise InvalidParameter(
+            f"The bounds of {role.name} must be at least 1e-12 apart, and within -1e12 and "
+            "1e12: a line is drawn between them. Give it in another unit. Nothing was spent."
+        )
 
 
 def _width(role: GridRole) -> Fraction:

@@ -5,6 +5,7 @@ its kind, its size and its range. An unknown field, kind or version is refused.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
@@ -24,7 +25,7 @@ Model: TypeAlias = CellModel | LineModel | CentreModel | AxesModel
 Fields: TypeAlias = Mapping[str, Any]
 
 _MOST_CELLS, _MOST_TERMS, _LONGEST = 10_000, 1_000, 10_000
-_LARGEST = 1e300
+_LARGEST = 1.7e308
 
 
 def write_model(model: object) -> dict[str, Any]:
@@ -95,6 +96,8 @@ def _write_line(model: LineModel) -> dict[str, Any]:
     return {
         "kind": "linear",
         "terms": terms,
+        "coefficients": model.coefficients.tolist(),
+        "intercept": model.intercept,
         "moments": model.fit.moments.matrix.tolist(),
         "deviation": model.fit.moments.deviation,
         "penalties": list(model.fit.penalties),
@@ -189,7 +192,8 @@ def _read_term(document: Any) -> ScaledTerm:
 
 
 def _read_linear_model(fields: Fields) -> LinearModel:
-    _only(fields, "kind", "terms", "moments", "deviation", "penalties", "least")
+    names = ("coefficients", "intercept", "moments", "deviation", "penalties", "least")
+    _only(fields, "kind", "terms", *names)
     terms = _read_terms(fields["terms"])
     size = len(terms) + 1
     moments = numbers(fields["moments"], "moments", 2, size=size)
@@ -199,7 +203,17 @@ def _read_linear_model(fields: Fields) -> LinearModel:
     if len(terms) < 2 or not fits or min(deviation, least, *penalties.tolist()) < 0:
         raise InvalidData("The moments and penalties of the model do not fit its terms.")
     fit = LinearFit(NoisyMoments(moments, deviation), tuple(penalties.tolist()), least)
-    return LinearModel.of(fit, terms[:-1], terms[-1])
+    found = LinearModel.of(fit, terms[:-1], terms[-1])
+    own = numbers(fields["coefficients"], "coefficients", 1, size=size - 2)
+    written = replace(
+        found, coefficients=own, intercept=number(fields["intercept"], "intercept")
+    )
+    if not found.agrees_with(written):
+        raise InvalidData(
+            "The coefficients of the model do not follow from its moments: they were edited, "
+            "and their intervals would be about others."
+        )
+    return written
 
 
 def _read_line(fields: Fields) -> LineModel:

@@ -85,16 +85,27 @@ def _cell_pipeline(model: CellModel) -> Any:
 
 
 def _encoder(feature: FeatureCells) -> Any:
-    from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
+    from sklearn.preprocessing import KBinsDiscretizer
 
     if feature.cuts:
         bins = len(feature.cuts) + 1
         options = {"encode": "onehot-dense", "strategy": "uniform", "subsample": None}
         return KBinsDiscretizer(bins, **options)
     listed = [label for label in feature.labels if label is not None]
-    kind = object if feature.kind == "text" else None
-    values = np.array(listed, dtype=kind)
-    return OneHotEncoder(categories=[values], handle_unknown="ignore", sparse_output=False)
+    return _listed_encoder(feature, listed)
+
+
+def _listed_encoder(cells: FeatureCells, values: Sequence[Any]) -> Any:
+    """A column for each value. A number is clipped to its bounds first, as in training."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+
+    listed = [np.array(values, dtype=object if cells.kind == "text" else None)]
+    encoder = OneHotEncoder(categories=listed, handle_unknown="ignore", sparse_output=False)
+    if cells.kind != "number" or cells.bounds is None:
+        return encoder
+    ends = dict(zip(("a_min", "a_max"), cells.bounds, strict=True))
+    return make_pipeline(FunctionTransformer(np.clip, kw_args=ends), encoder)
 
 
 def _final(model: CellModel, rows: Any, weights: Any, intercept: Any) -> Any:
@@ -132,7 +143,7 @@ def _final(model: CellModel, rows: Any, weights: Any, intercept: Any) -> Any:
 def _scaler(terms: Sequence[ScaledTerm]) -> Any:
     """Terms from columns: scaled numbers, clipped; a column for each value of others."""
     from sklearn.compose import ColumnTransformer
-    from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
+    from sklearn.preprocessing import MinMaxScaler
 
     names = list(dict.fromkeys(term.column for term in terms))
     steps, rows = [], np.empty((2, len(names)), dtype=object)
@@ -144,10 +155,7 @@ def _scaler(terms: Sequence[ScaledTerm]) -> Any:
             rows[:, place] = [low, high]
             continue
         values = [cells.labels[term.code] for term in own]
-        kind = object if cells.kind == "text" else None
-        listed = [np.array(values, dtype=kind)]
-        encoder = OneHotEncoder(categories=listed, handle_unknown="ignore", sparse_output=False)
-        steps.append((name, encoder, [place]))
+        steps.append((name, _listed_encoder(cells, values), [place]))
         rows[:, place] = [values[0], values[-1]]
     return ColumnTransformer(steps, sparse_threshold=0).fit(rows)
 

@@ -1,9 +1,11 @@
 """A fitted model as one SQL expression: scores where the data is, without Python.
 
-The text uses CASE, arithmetic, EXP and comparisons only, so DuckDB, PostgreSQL, Spark and
-SQLite read it alike. A missing value is NULL, or NaN, as in predictions.
+The text uses CASE, arithmetic, EXP and comparisons only, so DuckDB, PostgreSQL and SQLite read
+it alike, and Spark with quotes of its own. A missing value is NULL, or NaN, as in predictions.
+Numbers are compared as doubles, whatever type their column has, as in training.
 """
 
+import re
 from collections.abc import Sequence
 
 from deniable.errors import InvalidParameter
@@ -16,11 +18,17 @@ from deniable.learn.fit.scaled_terms import ScaledTerm
 Model = CellModel | LineModel | CentreModel
 
 
-def to_sql(model: object, label: Label = None) -> str:
+_QUOTED = re.compile("\"((?:[^\"]|\"\")*)\"|'((?:[^']|'')*)'")  # a name, or a text
+_ENGINES = ("duckdb", "postgresql", "sqlite", "spark")
+
+
+def to_sql(model: object, label: Label = None, *, engine: str = "duckdb") -> str:
     """The expression: a probability, a predicted number, or the number of a cluster.
 
     For a classifier it is the probability of the class `label`, the last one unless given.
-    `model` is a fitted estimator, or its `model_`.
+    `model` is a fitted estimator, or its `model_`. The text for DuckDB is read alike by
+    PostgreSQL and SQLite; `engine="spark"` writes names and texts with Spark's quotes, where
+    a name in double quotes would be a text.
 
     >>> import numpy as np
     >>> sex = FeatureCells("sex", "text", ("f", "m", None))
@@ -28,7 +36,23 @@ def to_sql(model: object, label: Label = None) -> str:
     >>> to_sql(CellModel((sex,), tables, np.zeros(1), "identity"))
     '0.0 + (CASE "sex" WHEN \\'f\\' THEN 1.0 WHEN \\'m\\' THEN -1.0 ELSE 0.0 END)'
     """
-    model = getattr(model, "model_", model)
+    if engine not in _ENGINES:
+        raise InvalidParameter(
+            f"`engine` must be one of {', '.join(_ENGINES)}. Found {engine!r}."
+        )
+    text = _expression(getattr(model, "model_", model), label)
+    return _QUOTED.sub(_quote_for_spark, text) if engine == "spark" else text
+
+
+def _quote_for_spark(found: "re.Match[str]") -> str:
+    """A name or a text of the expression with Spark's quotes."""
+    name, text = found.groups()
+    if name is not None:
+        return "`" + name.replace('""', '"').replace("`", "``") + "`"
+    return "'" + text.replace("''", "'").replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _expression(model: object, label: Label) -> str:
     if isinstance(model, CellModel):
         return _cells_sql(model, label)
     if isinstance(model, LineModel):
@@ -63,9 +87,14 @@ def literal(value: Label) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
-def _is_missing(name: str) -> str:
+def _number(name: str) -> str:
+    """A column as a double. The type of the column may be narrower, or an exact decimal."""
+    return f"({quote(name)} + 0e0)"
+
+
+def _is_missing(number: str) -> str:
     """Whether a number is NULL or NaN, which is greater than every number, as -NaN is."""
-    return f"{name} IS NULL OR ({name} > 0 AND 0.0 - {name} > 0)"
+    return f"{number} IS NULL OR ({number} > 0 AND 0e0 - {number} > 0)"
 
 
 def _cells_sql(model: CellModel, label: Label) -> str:
@@ -99,7 +128,8 @@ def _score_sql(model: CellModel, place: int) -> str:
 
 def _feature_sql(feature: FeatureCells, scores: Sequence[float]) -> str:
     """The score of a row's cell."""
-    name, other = quote(feature.name), scores[-1]
+    other = scores[-1]
+    name = _number(feature.name) if feature.kind == "number" else quote(feature.name)
     if feature.cuts:
         whens = [
             f"WHEN {name} < {_cut(feature, cut)} THEN {score!r}"
@@ -108,17 +138,23 @@ def _feature_sql(feature: FeatureCells, scores: Sequence[float]) -> str:
         absent = _is_missing(name) if feature.kind == "number" else f"{name} IS NULL"
         missing = f"WHEN {absent} THEN {other!r} " if feature.missing else ""
         return f"CASE {missing}{' '.join(whens)} ELSE {scores[len(feature.cuts)]!r} END"
-    value = name
-    if feature.kind == "number" and feature.bounds is not None:
-        low, high = (literal(_plain(end)) for end in feature.bounds)
-        value = f"CASE WHEN {_is_missing(name)} THEN NULL WHEN {name} < {low} THEN {low} "
-        value += f"WHEN {name} > {high} THEN {high} "
-        value = f"({value}ELSE {name} END)"
     listed = zip(feature.labels, scores, strict=True)
     whens = [
         f"WHEN {literal(label)} THEN {score!r}" for label, score in listed if label is not None
     ]
-    return f"CASE {value} {' '.join(whens)} ELSE {other!r} END"
+    return f"CASE {_listed_value(feature)} {' '.join(whens)} ELSE {other!r} END"
+
+
+def _listed_value(feature: FeatureCells) -> str:
+    """A value that is compared with labels: a number within its bounds, as in training."""
+    if feature.kind != "number":
+        return quote(feature.name)
+    name = _number(feature.name)
+    if feature.bounds is None:
+        return name
+    low, high = (literal(_plain(end)) for end in feature.bounds)
+    value = f"CASE WHEN {_is_missing(name)} THEN NULL WHEN {name} < {low} THEN {low} "
+    return f"({value}WHEN {name} > {high} THEN {high} ELSE {name} END)"
 
 
 def _cut(feature: FeatureCells, cut: float | str) -> str:
@@ -142,10 +178,10 @@ def _linear_sql(model: LineModel) -> str:
 
 def _term_sql(term: ScaledTerm) -> str:
     """A term in the column's own units, clipped to its bounds."""
-    name = quote(term.column)
     if term.cells is not None:
         value = literal(term.cells.labels[term.code])
-        return f"(CASE WHEN {name} = {value} THEN 1.0 ELSE 0.0 END)"
+        return f"(CASE WHEN {_listed_value(term.cells)} = {value} THEN 1.0 ELSE 0.0 END)"
+    name = _number(term.column)
     low, high = term.middle - term.half, term.middle + term.half
     return (
         f"(CASE WHEN {_is_missing(name)} THEN {term.middle!r} WHEN {name} < {low!r} "

@@ -57,9 +57,13 @@ class FeatureCells:
         return np.array([known.get(value, other) for value in read], np.int64)
 
     def _clip(self, value: Any) -> Any:
+        if _is_missing(value):
+            return None
         if self.kind == "text":
-            return value if _is_missing(value) else str(value)
-        if self.bounds is None or isinstance(value, str | bool) or _is_missing(value):
+            return str(value)
+        if self.kind == "date":  # its labels are days, as texts
+            return str(value)[:10]
+        if self.bounds is None or isinstance(value, str | bool):
             return value
         return min(max(value, self.bounds[0]), self.bounds[1])
 

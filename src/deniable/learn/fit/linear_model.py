@@ -84,6 +84,15 @@ class LinearModel(LineModel):
         intercept = target.middle + target.half * fit.coefficients[0] - float(own @ middles)
         return cls(tuple(terms), target, own, float(intercept), fit)
 
+    def agrees_with(self, other: LineModel) -> bool:
+        """Whether another line has the coefficients of this one, except for rounding: another
+        machine may add up in another order."""
+        own = np.array([*self.coefficients, self.intercept])
+        given = np.array([*other.coefficients, other.intercept])
+        halves = np.array([term.half for term in self.terms])
+        units = np.array([*self.target.half / halves, self.target.half])
+        return bool(np.allclose(given / units, own / units, rtol=1e-6, atol=1e-6))
+
     def intervals(
         self, confidence: float = 0.95, *, together: bool = False
     ) -> dict[str, tuple[float, float]]:

@@ -17,6 +17,7 @@ from deniable.engines.duckdb.column_kinds import (
     is_date,
     is_number,
     read_as,
+    to_chunks,
 )
 from deniable.engines.duckdb.frame_warnings import warn_inferred
 from deniable.engines.duckdb.python_values import to_text
@@ -44,11 +45,11 @@ def named_values(features: Any) -> dict[str, Any]:
     if hasattr(features, "tocsr"):
         raise InvalidParameter("Sparse input is not supported: give an array or a frame.")
     if isinstance(features, pa.Table):
-        return {name: features[name] for name in features.column_names}
+        return _named(features.column_names, features)
     if isinstance(features, Mapping):
-        return {str(name): features[name] for name in features}
+        return _named(list(features), features)
     if hasattr(features, "columns"):
-        return {str(name): features[name] for name in features.columns}
+        return _named(list(features.columns), features)
     if isinstance(features, list | tuple):
         columns = _columns_of_rows(features)
     else:
@@ -59,6 +60,14 @@ def named_values(features: Any) -> dict[str, Any]:
             f"0 feature(s) (shape={shape}) while a minimum of 1 is required."
         )
     return {f"x{i}": column for i, column in enumerate(columns)}
+
+
+def _named(names: Sequence[Any], frame: Any) -> dict[str, Any]:
+    """The columns of a frame. Names that are written alike are refused: one would be lost."""
+    known = [str(name) for name in names]
+    if twice := next((name for i, name in enumerate(known) if name in known[:i]), None):
+        raise InvalidParameter(f"X has two columns {twice!r}. Rename one. Nothing was spent.")
+    return {text: frame[name] for text, name in zip(known, names, strict=True)}
 
 
 def _columns_of_matrix(matrix: Any) -> list[Any]:
@@ -162,18 +171,16 @@ def _to_arrow(values: Any, kind: FrameKind) -> tuple[Chunks, bool]:
     return read_typed(values if listed else np.asarray(values).ravel(), kind)
 
 
-def read_new_columns(features: Any) -> dict[str, Any]:
-    """The columns of rows to predict, where objects are what they are: numbers, or texts."""
-    return {name: _read_new(values) for name, values in named_values(features).items()}
+def read_new_column(values: Any, kind: FrameKind) -> Chunks:
+    """A column of rows to predict, in the kind of its feature, as it is in a training: whether
+    pandas wrote a ward as 1 or as 1.0, it is "1".
 
-
-def _read_new(values: Any) -> Any:
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values
-    plain = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values).ravel()
-    if plain.dtype != object:
-        return pa.array(plain)
-    try:
-        return pa.array([None if value is None else float(value) for value in plain])
-    except (TypeError, ValueError, OverflowError):
-        return pa.array([to_text(value) for value in plain], pa.string())
+    >>> read_new_column(np.array([1.0, np.nan]), "text").to_pylist()
+    ['1', None]
+    """
+    column = values
+    if not isinstance(values, pa.Array | pa.ChunkedArray):
+        column, _ = _to_arrow(values, kind)
+    if kind == "number" and is_number(column.type):
+        return to_chunks(column)
+    return read_as(column, kind)

@@ -9,15 +9,19 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
+import numpy as np
+
 from deniable.errors import InvalidParameter
 from deniable.learn.fit.feature_cells import FeatureCells
 from deniable.policy import Column, Table
+from deniable.policy.column import kind_of_keys, to_tuple
 from deniable.query.language.syntax_tree import Call, ColumnRef, Literal
 from deniable.query.plan.plan import GroupKey
 from deniable.query.planner.marginal_plans import CellColumn
 from deniable.synth.domain.column_cells import ColumnCells, Cut, cells_of
 
 _EVEN = 24  # intervals of equal width
+_NARROWEST = Fraction(1, 10**20)  # range of a number on a grid
 _LISTED = 40  # a number with fewer grid points has a cell for each
 
 
@@ -73,12 +77,14 @@ def default_cuts(column: Column) -> list[Cut]:
     low, high = column.bounds
     width = (high - low) / _EVEN
     least = column.step or (Fraction(1) if column.integer else width / 1024)
-    cuts = {low + i * width for i in range(1, _EVEN)}
+    cuts = [low + i * width for i in range(1, _EVEN)]
     distance = least
     while distance < width:
-        cuts.add(low + distance)
+        cuts.append(low + distance)
         distance *= 2
-    return sorted(cuts)
+    # Far from 0, several are one double, and so is every value between them.
+    different = {float(cut): cut for cut in sorted(cuts) if float(low) < float(cut)}
+    return list(different.values())
 
 
 def feature_role(table: Table, name: str, cuts: Sequence[Any] | None = None) -> CellRole:
@@ -102,7 +108,7 @@ def class_role(table: Table, name: str, classes: Sequence[Any] | None = None) ->
     found = {one.lower(): column for one, column in table.columns.items()}
     column = found.get(str(name).lower())
     if column is not None and classes is not None:
-        cells = ColumnCells.of_values(column, tuple(classes), missing=False)
+        cells = ColumnCells.of_values(column, _read_classes(classes), missing=False)
         return CellRole.of(cells, column)
     if column is not None and column.kind == "number" and not isinstance(column.keys, tuple):
         raise InvalidParameter(
@@ -111,6 +117,18 @@ def class_role(table: Table, name: str, classes: Sequence[Any] | None = None) ->
         )
     cells = cells_of(table, name, missing=False)
     return CellRole.of(cells, table.columns[cells.column])
+
+
+def _read_classes(classes: Sequence[Any]) -> tuple[Any, ...]:
+    """The classes of a list or an array as plain values, as model files hold them."""
+    listed = () if isinstance(classes, str) else to_tuple(classes) or ()
+    plain = tuple(one.item() if isinstance(one, np.generic) else one for one in listed)
+    if kind_of_keys(plain) is None or len(set(plain)) < len(plain):
+        raise InvalidParameter(
+            "`classes` must be a list of distinct values of one kind, for example [0, 1]. "
+            f"Found {classes!r}. Nothing was spent."
+        )
+    return plain
 
 
 def role_like(table: Table, cells: FeatureCells) -> CellRole:
@@ -148,8 +166,13 @@ def grid_role(table: Table, name: str, points: int = 256) -> GridRole:
         )
     low, high = column.bounds
     per_unit = Fraction(1)
-    if not (column.integer and high - low < points):
-        per_unit = _dyadic_below((points - 1) / max(high - low, Fraction(1, 10**9)))
+    if 0 < high - low < _NARROWEST:
+        raise InvalidParameter(
+            f"The bounds of {name} are less than 1e-20 apart: it cannot be put on a grid. Give "
+            "it in a smaller unit. Nothing was spent."
+        )
+    if high > low and not (column.integer and high - low < points):
+        per_unit = _dyadic_below((points - 1) / (high - low))
     above = Call("-", (ColumnRef(column.name), Literal(low)))
     size = floor((high - low) * per_unit + Fraction(1, 2)) + 1
     key = GroupKey(column.name, "number", tuple(range(size)), Fraction(1))

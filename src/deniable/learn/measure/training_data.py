@@ -107,6 +107,11 @@ def from_arrays(
     unit = declared.get("unit")
     columns = read_columns(features, declared_kinds(declared.get("keys")), unit)
     if target is not None:
+        if TARGET in {name.lower() for name in columns}:
+            raise InvalidParameter(
+                f"X has a column {TARGET!r}, and y gets this name in a training. Rename the "
+                "column. Nothing was spent."
+            )
         columns[TARGET] = target_column(target, classes)
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:

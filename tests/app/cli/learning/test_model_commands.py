@@ -1,10 +1,12 @@
 import json
+import re
 from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+from deniable import learn
 from deniable.app.cli import progress
 
 FIT = ("learn", "fit", "visits", "--target", "ward", "--features", "cost")
@@ -44,6 +46,33 @@ def test_faults_are_said_before_the_charge(run):
     assert "cannot be written" in run(*FIT, "--epsilon", "1", "--out", "none/m.json")[2]
     assert "--epsilon" in run(*FIT, "--epsilom", "1")[2]
     assert run("learn", "predict", "none.json", "none.csv")[0] == 2
+    assert run(*FIT, "--epsilon", "3")[0] == 0
+
+
+def test_texts_of_a_csv_file_stay_texts(run, tmp_path):
+    """Else 01 would be 1, which is not a key."""
+    rows = pa.table({"zip": ["01", "02"] * 200})
+    model = learn.NaiveBayes(epsilon=90, keys={"zip": ["01", "02"]}, classes=[0, 1])
+    learn.save(model.fit(rows, [0, 1] * 200), tmp_path / "model.json")
+    (tmp_path / "new.csv").write_text("ZIP,more\n01,5\n02,6\n02,7\n")
+    assert run("learn", "predict", "model.json", "new.csv")[1].split() == ["0", "1", "1"]
+    assert run("learn", "predict", "model.json", "none.csv")[0] == 2
+
+
+def test_groups_are_compared_for_several_classes(run):
+    assert run(*FIT, "--epsilon", "1")[0] == 0
+    words = ("learn", "score", "model.json", "visits", "--target", "ward", "--epsilon", "1")
+    status, out, _ = run(*words, "--group", "cost")
+    assert status == 0
+    shown = [line for line in out.splitlines() if line.startswith("accuracy of cost ")]
+    assert len(shown) > 5
+    assert all(re.search(r": \d\.\d+ \(\d", line) for line in shown)
+
+
+def test_a_robust_slope_costs_epsilon_alone(run):
+    words = ("learn", "fit", "visits", "--target", "cost", "--model", "robust-slope")
+    assert "leave out --delta" in run(*words, "--epsilon", "1", "--delta", "1e-6")[2]
+    assert "none. Name the numbers" in run(*words, "--epsilon", "1")[2]
     assert run(*FIT, "--epsilon", "3")[0] == 0
 
 

@@ -19,6 +19,7 @@ _KINDS = {
     "additive-number": "AdditiveRegressor",
     "ridge": "Ridge",
     "linear": "LinearRegression",
+    "robust-slope": "RobustSlope",
 }
 
 Table = Annotated[str, typer.Argument(help="The table of the policy.")]
@@ -64,18 +65,10 @@ def fit(
     """Train a model on a protected table, in one charge, and write it as JSON."""
     from deniable import learn
     from deniable.app.cli.progress import show_progress
-    from deniable.exact.suggestions import suggest  # loads numpy
 
-    if model not in _KINDS:
-        raise InvalidParameter(f"Unknown model {model!r}. {suggest(model, _KINDS, 'They are')}")
     if (hold_out is None) != (key is None):
         raise InvalidParameter("Give both or none of --hold-out and --key.")
-    options: dict[str, Any] = {
-        "epsilon": _price(epsilon),
-        "delta": None if delta is None else parse_decimal(delta, "delta"),
-        "features": None if features is None else [one.strip() for one in features.split(",")],
-    }
-    estimator = getattr(learn, _KINDS[model])(**options)
+    estimator = _estimator(model, epsilon, delta, features)
     if explain:
         with session_options.open_planner(policy, "planning") as planner:
             print(estimator.explain(planner.table(table), target=target))
@@ -125,7 +118,8 @@ def score(
     if hasattr(found, "auc"):
         print(f"AUC {found.auc()}")
     for one in found.groups if group is not None else ():
-        shown = found.rate("accuracy", group=one) if hasattr(found, "rate") else ""
+        binary = hasattr(found, "rate")
+        shown = found.rate("accuracy", group=one) if binary else found.accuracy(one)
         print(f"accuracy of {group} {one}: {shown}")
     print(f"Charged: epsilon {price}. Left: {left}.")
 
@@ -142,8 +136,7 @@ def predict(file: ModelFile, rows: Rows, out: Written = None) -> None:
     estimator: Any = learn.load(file)
     parquet = rows.suffix.lower() == ".parquet"
     try:
-        read = pa.parquet.read_table if parquet else pa.csv.read_csv
-        frame = read(str(rows))
+        frame = pa.parquet.read_table(str(rows)) if parquet else _read_csv(rows, estimator)
     except (OSError, pa.ArrowInvalid) as problem:
         raise InvalidParameter(f"{str(rows)!r} cannot be read: {problem}") from None
     session_options.check_writable(out)
@@ -172,6 +165,36 @@ def verify(file: ModelFile, key: PublicKey = None) -> None:
         print(f"Signed, but by whom is unknown. The key is {found.key}")
         print("Ask the owner for theirs, and give it with --key.")
         raise typer.Exit(1)
+
+
+def _estimator(model: str, epsilon: str | None, delta: str | None, features: str | None) -> Any:
+    from deniable import learn
+    from deniable.exact.suggestions import suggest  # loads numpy
+
+    if model not in _KINDS:
+        raise InvalidParameter(f"Unknown model {model!r}. {suggest(model, _KINDS, 'They are')}")
+    kind = getattr(learn, _KINDS[model])
+    options: dict[str, Any] = {"epsilon": _price(epsilon)}
+    if features is not None:
+        options["features"] = [one.strip() for one in features.split(",")]
+    if delta is not None:
+        options["delta"] = parse_decimal(delta, "delta")
+        if "delta" not in kind._parameters():
+            raise InvalidParameter(f"{model} costs epsilon alone: leave out --delta.")
+    return kind(**options)
+
+
+def _read_csv(rows: Path, estimator: Any) -> Any:
+    """The rows of a CSV file. Texts stay texts, as in a training: 01 does not become 1."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    kinds = {name.lower(): kind for name, kind in estimator.kinds_needed().items()}
+    with pa.csv.open_csv(str(rows)) as opened:
+        names = opened.schema.names
+    texts = {name: pa.string() for name in names if kinds.get(name.lower()) == "text"}
+    options = pa.csv.ConvertOptions(column_types=texts)
+    return pa.csv.read_csv(str(rows), convert_options=options)
 
 
 def _price(epsilon: str | None) -> Any:
