@@ -46,11 +46,12 @@ def main() -> None:
 
 
 def _read_requests(handle: int, waiting: "queue.Queue[dict[str, Any]]") -> None:
-    """Takes requests; ends the process at once when the server is gone, even in a statement."""
+    """Takes requests; ends the process at once when the server is gone, even in a statement,
+    and when a request does not fit into the memory: nobody would read the next one."""
     try:
         while True:
             waiting.put(receive(handle)[0])
-    except PipeBroken:
+    finally:
         os._exit(0)
 
 
