@@ -103,7 +103,7 @@ def test_an_engine_is_killed_so_early_that_its_failure_is_in_time(open_server, m
 
 
 def test_a_job_has_one_outcome(place):
-    """Whoever thought that its worker had died, and whoever was only slow."""
+    """One thought that its worker had died, and the worker was only slow."""
     queue = QuestionQueue(ServerDatabase(place.parent.parent / "server.sqlite"))
     asked = AskedJob("hospital", "ann", "mine", {}, "plan", [1.0], padded=True, joins=False)
     job, _ = queue.take(asked)
