@@ -8,7 +8,7 @@ import pytest
 import deniable as dp
 from deniable.app.server.accounts.server_database import ServerDatabase
 from deniable.app.server.children.pooled_engine import PooledEngine, TimedEngine
-from deniable.app.server.questions.question_queue import MOST_OVERRUNS, AskedJob, QuestionQueue
+from deniable.app.server.questions.question_queue import MOST_OVERRUNS, QuestionQueue
 from deniable.release.session.release_records import ReleaseRecords
 from tests.app.server.questions.asking import COUNT, HOUR
 
@@ -100,15 +100,3 @@ def test_an_engine_is_killed_so_early_that_its_failure_is_in_time(open_server, m
     people["ann"].ask()
     assert begun.wait(600)
     assert HOUR * 0.9 < left[0] <= HOUR * 0.95
-
-
-def test_a_job_has_one_outcome(place):
-    """One thought that its worker had died, and the worker was only slow."""
-    queue = QuestionQueue(ServerDatabase(place.parent.parent / "server.sqlite"))
-    asked = AskedJob("hospital", "ann", "mine", {}, "plan", [1.0], padded=True, joins=False)
-    job, _ = queue.take(asked)
-    queue.finish(job, {"kind": "failed"}, engine_ran=True)
-    queue.finish(job, {"kind": "answer"}, engine_ran=True)
-    assert queue.find("hospital", job.id, "ann").outcome == {"kind": "failed"}
-    assert queue.take(asked)[0].outcome == {"kind": "failed"}
-    queue.database.close()

@@ -48,6 +48,7 @@ from deniable.errors import (
 )
 from deniable.ledger.questions import AskedQuestion
 from deniable.query.plan.plan import Plan
+from deniable.release.public_session import Session
 
 log = logging.getLogger("deniable.server")
 _GRACE = 10.0  # seconds after a slot, to sign, settle and write the outcome
@@ -259,16 +260,16 @@ def check_request(
 ) -> tuple[Plan, ...]:
     """The plans of a request that this person may ask. Refuses others; spends nothing. They are
     made by a session of this person, which knows them then."""
-    about = session or served.session_for(person.name)
+    own: Session = session or served.session_for(person.name)
     if person.tables is None:
-        about = request.about(about)
+        about = request.about(own)
         plans = request.plans(about)
     else:  # a refusal names no table or column that is not theirs
         allowed = served.session_for(person.name)
         allowed.policy = served.policy_for(person)
         request.plans(request.about(allowed))
         try:
-            about = request.about(about)
+            about = request.about(own)
             plans = request.plans(about)
         except DeniableError:  # among all tables it is not clear which one is meant
             raise AccessDenied(
