@@ -6,6 +6,7 @@ import pytest
 
 from deniable.app.server.children.pooled_engine import TimedEngine
 from deniable.app.server.questions import slots
+from deniable.app.server.questions.question_queue import QuestionQueue
 from tests.app.server.questions.asking import (
     HOUR,
     Asker,
@@ -20,13 +21,28 @@ class Hours:
 
     def __init__(self):
         self.moment, self._moved = 1e9, threading.Condition()
+        self._awaited, self._outcomes = set(), 0
 
     def now(self):
         return self.moment
 
     def wait_until(self, moment):
         with self._moved:
+            self._awaited.add(moment)
+            self._moved.notify_all()
             self._moved.wait_for(lambda: self.moment >= moment)
+
+    def note_outcome(self):
+        with self._moved:
+            self._outcomes += 1
+            self._moved.notify_all()
+
+    def rest_until(self, moment):
+        """Returns when somebody waits for a moment, or did not wait and has an outcome."""
+        with self._moved:
+            assert self._moved.wait_for(
+                lambda: moment in self._awaited or self._outcomes, timeout=600
+            )
 
     def move(self, seconds):
         with self._moved:
@@ -39,6 +55,13 @@ def hours(monkeypatch):
     clock = Hours()
     monkeypatch.setattr(slots, "now", clock.now)
     monkeypatch.setattr(slots, "wait_until", clock.wait_until)
+    finish = QuestionQueue.finish
+
+    def finish_and_tell(self, *given, **how):
+        finish(self, *given, **how)
+        clock.note_outcome()
+
+    monkeypatch.setattr(QuestionQueue, "finish", finish_and_tell)
     yield clock
     clock.move(10**6)  # all who still wait may end
 

@@ -37,6 +37,7 @@ def test_before_the_slot_only_the_reservation_is_seen(open_server, hours, finish
     assert [entry["state"] for entry in before[1]] == ["reserved"]
     assert finished.wait(600)
     hours.move(HOUR - 1)
+    hours.rest_until(taken.json()["ready"])
     name = taken.json()["id"]
     waiting = people["ann"].get(f"releases/{name}")
     assert waiting.status_code == 202
@@ -60,6 +61,7 @@ def test_an_error_is_seen_as_late_as_an_answer(open_server, hours, monkeypatch):
     before = views(people)
     assert event.wait(600)
     hours.move(HOUR - 1)
+    hours.rest_until(taken.json()["ready"])
     assert people["ann"].get(f"releases/{taken.json()['id']}").status_code == 202
     assert views(people) == before
     hours.move(1)
