@@ -59,6 +59,7 @@ def test_an_error_is_seen_as_late_as_an_answer(open_server, hours, monkeypatch):
     people = open_server()
     taken = people["ann"].ask()
     before = views(people)
+    assert [entry["state"] for entry in before[1]] == ["reserved"]
     assert event.wait(600)
     hours.move(HOUR - 1)
     hours.rest_until(taken.json()["ready"])
