@@ -191,6 +191,27 @@ def _another_answer(written):
     return base64.b64encode(to_bytes(Answer(table, answer.margins))).decode()
 
 
+@pytest.mark.parametrize(
+    "told", [None, {}, {"id": 7}, {"wait": 0}, {"wait": "0", "id": "x"}], ids=str
+)
+@pytest.mark.parametrize("where", ["releases", "record"])
+def test_what_no_server_of_ours_says_is_one_error(session, monkeypatch, where, told):
+    send = ServerCalls.send
+
+    def answer(self, method, path, asked=None):
+        if path.endswith(where):
+            return 200, told
+        return send(self, method, path, asked)
+
+    monkeypatch.setattr(ServerCalls, "send", answer)
+    for ask in (
+        lambda: session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1, fresh=True),
+        lambda: session.release_all([session.plan(COUNT, epsilon=1)]),
+    ):
+        with pytest.raises(dp.ServerUnavailable, match="as a Deniable server"):
+            ask()
+
+
 def test_an_answer_at_its_slot(tmp_path):
     with connected(write_hospital(tmp_path), padded=True, slot=3.0) as session:
         begun = time.time()

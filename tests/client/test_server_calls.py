@@ -56,6 +56,12 @@ def test_a_problem_is_the_same_error_on_both_sides(problem):
     assert (type(again), str(again)) == (type(problem), str(problem))
 
 
+@pytest.mark.parametrize("kind", ["budget-exhausted", "not-allowed", "unheard-of"])
+def test_words_of_a_server_reach_no_terminal_as_they_are(kind):
+    told = {"type": f"/problems/{kind}", "detail": "one\ntwo\x1b[2J"}
+    assert str(problem_from(403, told)).startswith("one\ntwo\\x1b[2J")
+
+
 @pytest.mark.parametrize("told", [None, [], {}, {"detail": 7}, {"detail": "x", "type": "y"}])
 def test_anything_else_is_a_server_that_does_not_work(told):
     assert type(problem_from(500, told)) is errors.ServerUnavailable

@@ -34,6 +34,26 @@ def test_texts_stay_texts_whatever_they_hold(values):
     assert list(row) == ["?", *(values or [1])]
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("SELECT 1 -? + 40", -3),
+        ("SELECT 1 -?\n+ 40", -3),
+        ("SELECT CASE WHEN 1<?THEN 44 END", 5),
+        ("SELECT 50 -?-9", -3),
+    ],
+)
+def test_a_value_stays_apart_from_what_stands_beside_it(text, value):
+    """Two minus signs would begin a comment, and the rest of the line would not be asked."""
+    assert duckdb.sql(fill_placeholders(text, [value])).fetchall() == [(44,)]
+
+
+def test_a_letter_before_a_text_does_not_change_its_kind():
+    """E'...' is a text in which \\' does not end it."""
+    filled = fill_placeholders("SELECT E?", ["\\' OR 1 = 1 --"])
+    assert filled == "SELECT E '\\'' OR 1 = 1 --'"
+
+
 def test_numbers_of_values_and_types_are_checked():
     for values in ([1], [1, 2, 3]):
         with pytest.raises(dp.InvalidQuery, match="2 question marks"):

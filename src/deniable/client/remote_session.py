@@ -275,10 +275,23 @@ def _await_outcome(
     taken = calls.post("releases", told | {"question_id": own})
     while True:
         wait = taken.get("wait") if isinstance(taken, dict) else None
-        if not isinstance(wait, int | float) or not 0 <= wait < 10**6:
-            raise ServerUnavailable("The server did not answer as a Deniable server.")
+        if not isinstance(wait, int | float) or not 0 <= wait < 10**6 or "id" not in taken:
+            raise _not_ours()
         time.sleep(max(wait, _SHORTEST_PAUSE if wait else 0.0))
         status, answer = calls.send("GET", f"releases/{taken['id']}/record")
+        if status != 202 and not isinstance(answer, dict):
+            raise _not_ours()
         if status != 202:
-            return dict(answer)
+            return _Outcome(answer)
         taken = answer
+
+
+class _Outcome(dict[str, Any]):
+    """What a server hands over. What is not in it makes it none of ours."""
+
+    def __missing__(self, name: str) -> Any:
+        raise _not_ours()
+
+
+def _not_ours() -> ServerUnavailable:
+    return ServerUnavailable("The server did not answer as a Deniable server.")

@@ -112,7 +112,7 @@ def problem_from(status: int, told: Any) -> DeniableError:
     if not isinstance(told, dict) or not isinstance(told.get("detail"), str):
         return ServerUnavailable(f"The server did not answer as a Deniable server ({status}).")
     name = str(told.get("type", "")).removeprefix("/problems/")
-    words = told["detail"]
+    words = "\n".join(map(printable, told["detail"].split("\n")))
     kind = getattr(errors, "".join(part.capitalize() for part in name.split("-")), None)
     if kind is errors.EngineFailed:
         found = _REFERENCE.search(words)
@@ -120,8 +120,8 @@ def problem_from(status: int, told: Any) -> DeniableError:
     if isinstance(kind, type) and issubclass(kind, DeniableError):
         return kind(words)
     if status in (401, 403, 404):
-        return AccessDenied(printable(words))
-    return ServerUnavailable(f"{printable(words)} ({status})")
+        return AccessDenied(words)
+    return ServerUnavailable(f"{words} ({status})")
 
 
 def _is_loopback(host: str) -> bool:

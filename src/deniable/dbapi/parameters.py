@@ -32,8 +32,15 @@ def fill_placeholders(text: str, values: Sequence[object]) -> str:
             f"The statement has {len(marks)} question marks for {len(values)} values."
         )
     for token, value in reversed([*zip(marks, values, strict=True)]):
-        text = f"{text[: token.start]}{literal(value)}{text[token.end + 1 :]}"
+        before, after = text[: token.start], text[token.end + 1 :]
+        text = f"{before}{_space(before[-1:])}{literal(value)}{_space(after[:1])}{after}"
     return text
+
+
+def _space(beside: str) -> str:
+    """What keeps a value apart from the character beside it: `1 -?` with -3 would begin a
+    comment, and `E?` with a text another kind of text."""
+    return "" if not beside or beside in " \t\r\n(),;" else " "
 
 
 def literal(value: object) -> str:

@@ -16,7 +16,12 @@ THREATS = {
             f"{SERVER}/accounts/test_access_gate.py::test_a_route_without_a_row_does_not_start",
             f"{SERVER}/questions/test_question_routes.py::test_a_foreign_answer_does_not_exist",
         ),
-        ("a route is let through whatever the role", "an analyst reads the answers of others"),
+        (
+            "a route is let through whatever the role",
+            "an analyst reads the answers of others",
+            "a token opens all tables of its policies",
+            "the tables that a token does not open are listed in a refusal",
+        ),
     ),
     "requests from other pages": (
         (
@@ -118,6 +123,10 @@ THREATS = {
             "a person may have any number of requests served at once",
             "connections of threads that have ended stay open",
             "any number of passwords is hashed at once",
+            "a person may have any number of questions in the queue",
+            "any number of questions may wait",
+            "a child that does not read holds up the server",
+            "a child may take any memory",
         ),
     ),
     "errors that tell": (
@@ -134,8 +143,17 @@ THREATS = {
         (
             f"{SERVER}/questions/test_slots_timing.py::test_with_slots_the_time_tells_nothing",
             f"{SERVER}/questions/test_slots_timing.py::test_without_slots_it_cries_out",
+            f"{SERVER}/questions/test_slots_late.py"
+            "::test_an_answer_that_is_signed_after_its_slot_is_a_failure",
         ),
-        ("an answer is handed over before its slot ends",),
+        (
+            "an answer is handed over before its slot ends",
+            "a failure is told before its slot ends",
+            "an answer that was signed after its slot is handed over",
+            "who was late too often learns from questions that wait",
+            "a place is free when its engine is ready",
+            "a repeat of a running question has a slot of its own",
+        ),
     ),
     "a forged host": (
         (

@@ -69,7 +69,7 @@ def plan(
     if not 0 <= share < 1:
         raise InvalidParameter(f"`delta` must be at least 0 and below 1. Found {delta}.")
     price, sure = positive(epsilon, "epsilon"), _level(confidence)
-    _check_sizes(price, share, sure)
+    check_sizes(price, share, sure)
     request = Request(
         epsilon=price,
         delta=share,
@@ -110,7 +110,8 @@ def _level(confidence: Number) -> Fraction:
     return level
 
 
-def _check_sizes(epsilon: Fraction, *others: Fraction) -> None:
+def check_sizes(epsilon: Fraction, *others: Fraction) -> None:
+    """Refuses a price that no noise could be drawn for, and numbers of very many digits."""
     digits = _bits(epsilon, *others)
     if not _LEAST_EPSILON <= epsilon <= _MOST_EPSILON or digits > _MOST_BITS:
         raise InvalidParameter(

@@ -49,6 +49,7 @@ class DrawnNoise:
 
 
 def _draw(block: Block, groups: int) -> NDArray[Any]:
+    assert block.mechanism.step == 1  # integers: with other steps they are rounded first
     size = len(block.features) * groups
     return block.mechanism.noise(size).draw(size).reshape(len(block.features), groups)
 

@@ -32,6 +32,7 @@ from deniable.query.language.syntax_tree import (
 )
 from deniable.query.plan.plan import GroupKey, Plan
 from deniable.query.planner.marginal_plans import CellColumn, MarginalPlanner
+from deniable.query.planner.planner import check_sizes
 from deniable.query.relations.resolve import resolve_question
 from deniable.query.statements.group_keys import key_of
 from deniable.release.session.door import Door
@@ -76,6 +77,7 @@ def plan_limits(
     price, level = positive(epsilon, "epsilon"), probability(confidence, "confidence")
     if not 0 < level < 1:
         raise InvalidParameter(f"`confidence` must lie between 0 and 1. Found {confidence}.")
+    check_sizes(price, level)
     names = _columns(subject, by)
     keys = _group_keys(session.policy, subject, names)
     known = _count_keys(keys)

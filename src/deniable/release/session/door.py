@@ -56,8 +56,8 @@ class Door:
     """
 
     # Here an outcome is told when it is known. A server waits for a slot, and then writes an
-    # answer and a failure at the same moment.
-    _wait_for_slot: Callable[..., None] = staticmethod(lambda: None)
+    # answer and a failure at the same moment. It returns the failure of what was late for it.
+    _wait_for_slot: Callable[..., BaseException | None] = staticmethod(lambda: None)
     # Here SQL over released rows runs in this process. A server answers it as a whole, because
     # it signs the rows.
     _answer_elsewhere: Callable[..., Any] = staticmethod(lambda *_, **__: None)
@@ -290,7 +290,9 @@ class Door:
             return self._records.hand_over(plan, answer, None)
         certificate = self._records.certify(plan, answer, entry.number)
         receipt = write_receipt(answer, certificate)
-        self._wait_for_slot()
+        late = self._wait_for_slot()
+        if late is not None:
+            raise self._record_failure(entry, late)
         self._ledger.settle(entry, receipt)
         return self._records.hand_over(plan, answer, certificate, kept=receipt is not None)
 

@@ -210,6 +210,13 @@ def test_the_unit_is_one_that_systemd_takes(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_the_unit_lets_engines_give_up_their_network():
+    """`RestrictNamespaces=yes` would forbid it, and a process with an engine would keep it."""
+    text = (ROOT / "deploy" / "deniable.service").read_text()
+    (allowed,) = re.findall(r"^RestrictNamespaces=(.*)$", text, re.MULTILINE)
+    assert {*allowed.split()} == {"user", "net"}
+
+
 def test_the_options_of_unit_and_container_exist():
     for name in ("deniable.service", "Dockerfile"):
         text = (ROOT / "deploy" / name).read_text()

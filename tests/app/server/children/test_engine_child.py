@@ -1,8 +1,12 @@
 """What a child does before its first statement, so that it does not do it in a slot."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 import deniable as dp
 from deniable.query.plan import canonical
@@ -43,3 +47,35 @@ def test_the_first_statement_of_a_child_loads_nothing(tmp_path):
         loaded[ready] = int(done.stdout)
     assert loaded["ready"] == 0
     assert loaded["not ready"] > 100
+
+
+LIMITED = """
+import os
+from deniable.app.server.children.engine_child import _limit
+
+_limit({"offline": OFFLINE, "memory": MEMORY})
+print(os.readlink("/proc/self/ns/net"))
+print(open("/proc/self/limits").read())
+"""
+OWN_NETWORK = """
+from ctypes import CDLL
+
+unshare = CDLL(None).unshare
+exit(unshare(0x40000000) and unshare(0x50000000))
+"""
+
+
+@pytest.mark.parametrize("offline", [True, False])
+@pytest.mark.parametrize("memory", [1 << 30, None])
+def test_a_child_has_limits_and_where_sources_are_files_no_network(offline, memory):
+    """No network if this system lets a process give it up, as most do."""
+    allowed = subprocess.run([sys.executable, "-c", OWN_NETWORK], check=False).returncode == 0
+    script = LIMITED.replace("OFFLINE", str(offline)).replace("MEMORY", str(memory))
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    network, _, table = done.stdout.partition("\n")
+    limits = dict(re.findall(r"^(Max .+?)  +(\S+)", table, re.MULTILINE))
+    assert (network != str(Path("/proc/self/ns/net").readlink())) is (allowed and offline)
+    assert limits["Max core file size"] == "0"
+    assert 1 << 30 < int(limits["Max address space"]) < 1 << 50

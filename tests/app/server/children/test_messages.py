@@ -51,3 +51,21 @@ def test_nobody_listens(pipe):
     pipe[0] = None
     with pytest.raises(PipeBroken):
         send(pipe[1], {})
+
+
+def test_who_does_not_read_is_not_waited_for_beyond_the_deadline(pipe):
+    """A pipe takes some bytes that nobody reads, and then none."""
+    os.set_blocking(pipe[1], False)  # so that a write that would wait is an error
+    with pytest.raises(PipeTimeout):
+        send(pipe[1], {}, bytes(10_000_000), time.monotonic() + 0.01)
+    with pytest.raises(PipeTimeout):
+        send(pipe[1], {}, deadline=time.monotonic())
+
+
+def test_a_long_message_arrives_whole_before_its_deadline(pipe):
+    body = os.urandom(3_000_000)
+    until = time.monotonic() + 600
+    sender = threading.Thread(target=send, args=(pipe[1], {}, body, until))
+    sender.start()
+    assert bytes(receive(pipe[0], until)[1]) == body
+    sender.join()

@@ -14,6 +14,7 @@ from deniable.app.server.questions.server_settings import ServerSettings
 
 COUNT = {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "1/2"}
 ROWS = 2000
+HOUR = 3600.0
 POLICY = """
 [budget]
 epsilon = {epsilon}

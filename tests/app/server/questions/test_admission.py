@@ -16,69 +16,7 @@ from deniable.app.server.children.turns import Turns
 from deniable.app.server.questions import admission, slots
 from deniable.ledger.chained_ledger import ChainedLedger
 from deniable.ledger.questions import QuestionDesk
-from tests.app.server.questions.asking import (
-    COUNT,
-    Asker,
-    people_of,
-    serving,
-    write_hospital,
-)
-
-HOUR = 3600.0
-
-
-class Hours:
-    """A clock that moves only when a test moves it; who waits for a moment waits for that."""
-
-    def __init__(self):
-        self.moment, self._moved = 1e9, threading.Condition()
-
-    def now(self):
-        return self.moment
-
-    def wait_until(self, moment):
-        with self._moved:
-            self._moved.wait_for(lambda: self.moment >= moment)
-
-    def move(self, seconds):
-        with self._moved:
-            self.moment += seconds
-            self._moved.notify_all()
-
-
-@pytest.fixture
-def hours(monkeypatch):
-    clock = Hours()
-    monkeypatch.setattr(slots, "now", clock.now)
-    monkeypatch.setattr(slots, "wait_until", clock.wait_until)
-    yield clock
-    clock.move(10**6)  # all who still wait may end
-
-
-@pytest.fixture
-def place(tmp_path):
-    return write_hospital(tmp_path, epsilon=100)
-
-
-@pytest.fixture
-def open_server(place, hours):
-    """`open_server(places=1)`: a server with slots of an hour, and who asks it."""
-    opened = []
-
-    def start(slot=HOUR, **limits):
-        context = serving(place, padded=True, slot=slot, limits={"places": 1, **limits})
-        client = context.__enter__()
-        opened.append(context)
-        people = people_of(place.parent.parent)
-        return {
-            name: Asker(client, people.new_token(name, role=role))
-            for name, role in (("ann", "analyst"), ("bob", "analyst"), ("eve", "auditor"))
-        }
-
-    yield start
-    hours.move(10**6)
-    for context in opened:
-        context.__exit__(None, None, None)
+from tests.app.server.questions.asking import COUNT, HOUR, Asker, people_of, serving
 
 
 def views(people):
@@ -91,21 +29,6 @@ def views(people):
     ]
 
 
-@pytest.fixture
-def finished(monkeypatch):
-    """An event that is set when an engine has returned or failed, long before its slot ends."""
-    event, run = threading.Event(), TimedEngine.run
-
-    def run_and_tell(self, written):
-        try:
-            return run(self, written)
-        finally:
-            event.set()
-
-    monkeypatch.setattr(TimedEngine, "run", run_and_tell)
-    return event
-
-
 def test_before_the_slot_only_the_reservation_is_seen(open_server, hours, finished):
     people = open_server()
     taken = people["ann"].ask()
@@ -114,6 +37,7 @@ def test_before_the_slot_only_the_reservation_is_seen(open_server, hours, finish
     assert [entry["state"] for entry in before[1]] == ["reserved"]
     assert finished.wait(600)
     hours.move(HOUR - 1)
+    hours.rest_until(taken.json()["ready"])
     name = taken.json()["id"]
     waiting = people["ann"].get(f"releases/{name}")
     assert waiting.status_code == 202
@@ -135,8 +59,10 @@ def test_an_error_is_seen_as_late_as_an_answer(open_server, hours, monkeypatch):
     people = open_server()
     taken = people["ann"].ask()
     before = views(people)
+    assert [entry["state"] for entry in before[1]] == ["reserved"]
     assert event.wait(600)
     hours.move(HOUR - 1)
+    hours.rest_until(taken.json()["ready"])
     assert people["ann"].get(f"releases/{taken.json()['id']}").status_code == 202
     assert views(people) == before
     hours.move(1)

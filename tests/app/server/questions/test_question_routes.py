@@ -208,6 +208,7 @@ def test_a_part_is_asked_about(ann):
         ({"limits": {"table": "visits", "epsilon": 1, "by": 7}}, "invalid-parameter"),
         ({"limits": {"table": "visits", "epsilon": 1, "max_rows": True}}, "invalid-parameter"),
         ({"limits": {"table": "staff", "epsilon": 1}}, "invalid-parameter"),
+        ({"limits": {"table": "visits", "epsilon": 1e-320}}, "invalid-parameter"),
         (b"{", "invalid-parameter"),
         (b"[]", "invalid-parameter"),
         (b"\xff", "invalid-parameter"),
@@ -310,6 +311,17 @@ def test_a_table_that_a_token_does_not_open_does_not_exist(client, people, path,
     )
     assert hidden == unknown
     assert "patient" not in hidden
+
+
+@pytest.mark.parametrize("path", ["explain", "releases"])
+@pytest.mark.parametrize("kind", ["profile", "limits"])
+def test_a_table_that_is_not_named_is_not_looked_for_among_others(client, people, path, kind):
+    """Of the tables that a token opens it may be the only one. The list of all is not told."""
+    carl = Asker(client, people.new_token("carl", tables=("visits",)))
+    refused = carl.post(path, {kind: {"epsilon": 1}})
+    assert (refused.status_code, refused.json()["type"]) == (403, "/problems/access-denied")
+    assert "Name the table" in refused.json()["detail"]
+    assert "staff" not in refused.text
 
 
 def test_a_token_shows_nothing_about_other_tables(ann, client, people):

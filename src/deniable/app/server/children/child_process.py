@@ -108,7 +108,7 @@ class ChildProcess:
         """The answer to one request. After an exception the child must be ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        send(self._process.stdin.fileno(), told)
+        send(self._process.stdin.fileno(), told, deadline=deadline)
         return receive(self._process.stdout.fileno(), deadline)
 
     def end(self) -> None:

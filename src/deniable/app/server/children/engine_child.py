@@ -46,11 +46,12 @@ def main() -> None:
 
 
 def _read_requests(handle: int, waiting: "queue.Queue[dict[str, Any]]") -> None:
-    """Takes requests; ends the process at once when the server is gone, even in a statement."""
+    """Takes requests; ends the process at once when the server is gone, even in a statement,
+    and when a request does not fit into the memory: nobody would read the next one."""
     try:
         while True:
             waiting.put(receive(handle)[0])
-    except PipeBroken:
+    finally:
         os._exit(0)
 
 
@@ -150,14 +151,17 @@ def _time(engine: Any, plan: Any) -> float:
 def _limit(first: dict[str, Any]) -> None:
     """No core files, a limit of memory, and no network unless a source needs it."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    most = first.get("memory")
-    if most:
-        with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_AS, (2 * most + _HEADROOM,) * 2)
+    most = 2 * (first.get("memory") or 0) or _memory_of_machine()
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (most + _HEADROOM,) * 2)
     if first.get("offline") and sys.platform == "linux":
         library = ctypes.CDLL(None, use_errno=True)
         if library.unshare(_NEW_NETWORK) != 0:
             library.unshare(_NEW_USERS | _NEW_NETWORK)
+
+
+def _memory_of_machine() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 if __name__ == "__main__":

@@ -24,14 +24,25 @@ class PipeTimeout(Exception):
     """The other side has not answered in time."""
 
 
-def send(handle: int, told: dict[str, Any], body: bytes | memoryview = b"") -> None:
-    """Writes one message; waits until the other side has taken it."""
+def send(
+    handle: int,
+    told: dict[str, Any],
+    body: bytes | memoryview = b"",
+    deadline: float | None = None,
+) -> None:
+    """Writes one message; waits until the other side has taken it, until a moment of
+    `time.monotonic` at most."""
     text = json.dumps(told, separators=(",", ":"), allow_nan=False).encode("ascii")
+    # As much as a pipe that is ready takes without waiting for who reads it.
+    most = _CHUNK if deadline is None else select.PIPE_BUF
+    poll = select.poll()
+    poll.register(handle, select.POLLOUT)
     for part in (_HEAD.pack(len(text), len(body)), text, body):
         left = memoryview(part)
         while left:
+            _wait(poll, deadline)
             try:
-                left = left[os.write(handle, left[:_CHUNK]) :]
+                left = left[os.write(handle, left[:most]) :]
             except OSError:
                 raise PipeBroken from None
 
@@ -52,15 +63,20 @@ def receive(handle: int, deadline: float | None = None) -> tuple[dict[str, Any],
     return told, body
 
 
+def _wait(poll: "select.poll", deadline: float | None) -> None:
+    """Waits for a pipe to be ready, until the deadline."""
+    if deadline is not None:
+        left = deadline - time.monotonic()
+        if left <= 0 or not poll.poll(left * 1000):
+            raise PipeTimeout
+
+
 def _read_exactly(handle: int, length: int, deadline: float | None) -> bytearray:
     read = bytearray()
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     while len(read) < length:
-        if deadline is not None:
-            left = deadline - time.monotonic()
-            if left <= 0 or not poll.poll(left * 1000):
-                raise PipeTimeout
+        _wait(poll, deadline)
         try:
             part = os.read(handle, min(_CHUNK, length - len(read)))
         except OSError:

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -47,6 +48,7 @@ from deniable.errors import (
 )
 from deniable.ledger.questions import AskedQuestion
 from deniable.query.plan.plan import Plan
+from deniable.release.public_session import Session
 
 log = logging.getLogger("deniable.server")
 _GRACE = 10.0  # seconds after a slot, to sign, settle and write the outcome
@@ -184,7 +186,13 @@ class Admission:
     ) -> _Work:
         # Who waits for an equal question runs it only if that one was abandoned.
         start = slots.now() if again else job.ready if job.joined else job.start
-        timetable = Timetable(start, served.slot_lengths(plans), padded=served.padded)
+        timetable = Timetable(
+            start,
+            served.slot_lengths(plans),
+            padded=served.padded,
+            count_late=partial(self.queue.count_overrun, job.person),
+            is_locked=partial(self.queue.is_locked, job.person),
+        )
         work = _Work(job, timetable, session or served.session_for(job.person), again)
         with self._lock:
             if job.id in self._working:
@@ -203,8 +211,6 @@ class Admission:
             if outcome is None:
                 self.queue.withdraw(job)
                 return
-            if work.timetable.overran:
-                self.queue.count_overrun(job.person)
             ran = work.timetable.reserved.done() or job.joined
             self.queue.finish(job, outcome, engine_ran=ran)
         except _PASSING as problem:
@@ -254,12 +260,22 @@ def check_request(
 ) -> tuple[Plan, ...]:
     """The plans of a request that this person may ask. Refuses others; spends nothing. They are
     made by a session of this person, which knows them then."""
-    if person.tables is not None:  # a refusal names no table or column that is not theirs
+    own: Session = session or served.session_for(person.name)
+    if person.tables is None:
+        about = request.about(own)
+        plans = request.plans(about)
+    else:  # a refusal names no table or column that is not theirs
         allowed = served.session_for(person.name)
         allowed.policy = served.policy_for(person)
         request.plans(request.about(allowed))
-    about = request.about(session or served.session_for(person.name))
-    plans = request.plans(about)
+        try:
+            about = request.about(own)
+            plans = request.plans(about)
+        except DeniableError:  # among all tables it is not clear which one is meant
+            raise AccessDenied(
+                "Your token opens some tables of this policy only. Name the table that you ask "
+                "about. Nothing was spent."
+            ) from None
     request.check_expected(plans)
     for plan in plans:
         if not person.may_read(served.name, (*plan.tables, *plan.public)):

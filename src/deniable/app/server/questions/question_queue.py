@@ -241,6 +241,12 @@ class QuestionQueue:
                 (person,),
             )
 
+    def is_locked(self, person: str) -> bool:
+        """Whether questions of a person were late too often. It holds for those that wait, too:
+        each would tell one more thing."""
+        with self.database.reading() as connection:
+            return _is_locked(connection, person)
+
     def unlock(self, person: str) -> bool:
         """Forgets a person's overruns, when the owner has looked; False if there were none."""
         with self.database.writing() as connection:
@@ -248,14 +254,18 @@ class QuestionQueue:
             return gone.rowcount > 0
 
     def _check_lock(self, connection: "sqlite3.Connection", person: str) -> None:
-        row = connection.execute(
-            "SELECT times FROM overruns WHERE person = ?", (person,)
-        ).fetchone()
-        if row is not None and row[0] >= MOST_OVERRUNS:
+        if _is_locked(connection, person):
             raise AccessDenied(
                 f"{MOST_OVERRUNS} of your questions were not ready when their slots ended. "
                 "The data owner has to look at this before you can ask more. Nothing was spent."
             )
+
+
+def _is_locked(connection: "sqlite3.Connection", person: str) -> bool:
+    row = connection.execute(
+        "SELECT times FROM overruns WHERE person = ?", (person,)
+    ).fetchone()
+    return row is not None and row[0] >= MOST_OVERRUNS
 
 
 def _find(

@@ -59,24 +59,33 @@ class ServedSession(Session):
     ) -> Answer | BaseException:
         """The answer or the failure. A step of several is told at the end of its slot; a single
         question is certified first, and settled then."""
-        ends = self._timetable.ends = self._timetable.begin_step()
-        deadline = in_monotonic_time(ends)
-        engine: Any = self._engine
-        timed = engine.until(deadline) if isinstance(engine, PooledEngine) else engine
+        table, engine = self._timetable, self._engine
+        table.begin_step()
+        deadline = in_monotonic_time(table.work_ends)
+        timed: Any = engine.until(deadline) if isinstance(engine, PooledEngine) else engine
         outcome = run(timed, written, self._log, kept, noise_first=True)
-        if not self._timetable.padded:
+        if not table.padded:
             return outcome
-        if slots.now() > ends or getattr(timed, "overran", False):
-            self._timetable.overran = True
+        if slots.now() > table.ends or getattr(timed, "overran", False):
+            table.late = True
             if not isinstance(outcome, BaseException):
                 outcome = EngineFailed(secrets.token_hex(4))
-        if kept is not None:
-            self._wait_for_slot()
-        return outcome
+        late = self._wait_for_slot() if kept is not None else None
+        return outcome if late is None or isinstance(outcome, BaseException) else late
 
-    def _wait_for_slot(self) -> None:
-        if self._timetable.padded:
-            slots.wait_until(self._timetable.ends)
+    def _wait_for_slot(self) -> EngineFailed | None:
+        """Returns at the slot's end. An answer that was signed after it is a failure, and
+        counted: its moment would tell when the engine was ready. So is one for somebody who
+        was late too often while it waited."""
+        table = self._timetable
+        if not table.padded:
+            return None
+        table.late = table.late or slots.now() > table.ends
+        slots.wait_until(table.work_ends)  # what ended before this slot began is known by then
+        locked = table.is_locked()
+        slots.wait_until(table.ends)
+        table.count_once()
+        return EngineFailed(secrets.token_hex(4)) if table.late or locked else None
 
 
 def for_question(

@@ -19,6 +19,7 @@ from deniable.query.plan.plan import Plan
 SLOT_SECONDS = 1.0
 LONGEST_SLOT = 3600.0
 _SHARE = 4  # a rehearsal may take a quarter of its slot
+_SIGNING = 0.05  # of a slot: to sign an answer, or to end an engine that is late
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS slots (policy TEXT NOT NULL, plan TEXT NOT NULL,"
     " seconds REAL NOT NULL, PRIMARY KEY (policy, plan)) STRICT",
@@ -96,9 +97,14 @@ class Timetable:
     lengths: Sequence[float]
     padded: bool = True  # whether an answer waits for the end of its slot
     reserved: "Future[None]" = field(default_factory=Future)
-    overran: bool = False
     ends: float = 0.0  # of the step that has begun
+    work_ends: float = 0.0  # when its engine is killed
+    late: bool = False  # whether it was not ready at its end
+    # For each step that was late, and whether this person was late too often to learn more.
+    count_late: Callable[[], None] = lambda: None
+    is_locked: Callable[[], bool] = lambda: False
     _next: int = 0
+    _counted: bool = False
 
     @property
     def end(self) -> float:
@@ -118,7 +124,16 @@ class Timetable:
         begins = self.start + sum(self.lengths[:place])
         if self.padded or place == 0:
             wait_until(begins)
-        return begins + self.lengths[place]
+        self.late = self._counted = False
+        self.ends = begins + self.lengths[place]
+        self.work_ends = self.ends - _SIGNING * self.lengths[place] * self.padded
+        return self.ends
+
+    def count_once(self) -> None:
+        """Counts the step if it was not ready when its slot ended; once."""
+        if self.late and not self._counted:
+            self._counted = True
+            self.count_late()
 
 
 def now() -> float:
