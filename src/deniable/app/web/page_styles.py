@@ -58,6 +58,8 @@ margin-inline-end:.4rem;vertical-align:middle}
 .key.pale{background:var(--soft)}
 a{color:var(--accent)}
 code{font-size:.85em;overflow-wrap:anywhere}
+@media (max-width:30rem){td.n{white-space:normal}th,td{padding-inline-end:.5rem}
+svg.chart{font-size:16px}svg.chart text[font-size]:not(.mark){font-size:14px}}
 @media print{html{background:#fff}main{max-width:none;padding:0}.card{break-inside:avoid;
 border-color:#bbb}details>*{display:block}}
 @media (forced-colors:active){svg .bar,svg .soft{fill:CanvasText}svg .dot{stroke:CanvasText}}
