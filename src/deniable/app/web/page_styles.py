@@ -40,7 +40,11 @@ svg .ink{fill:var(--ink)}svg .quiet{fill:var(--quiet)}svg .grid{stroke:var(--tra
 svg .bar{fill:var(--accent)}svg .soft{fill:var(--soft)}svg .none{fill:var(--track)}
 svg .dot{fill:var(--paper);stroke:var(--accent)}svg .wrong{fill:var(--paper);stroke:var(--warn)}
 svg .mark{fill:var(--warn)}
-.scroll{overflow-x:auto}
+.scroll{overflow-x:auto;background:
+linear-gradient(90deg,var(--paper) 40%,transparent) 0 0/2.5rem 100% no-repeat local,
+linear-gradient(270deg,var(--paper) 40%,transparent) 100% 0/2.5rem 100% no-repeat local,
+linear-gradient(90deg,var(--line),transparent) 0 0/.9rem 100% no-repeat,
+linear-gradient(270deg,var(--line),transparent) 100% 0/.9rem 100% no-repeat}
 table{border-collapse:collapse;width:100%;font-size:.92rem;margin:.5rem 0;
 font-variant-numeric:tabular-nums}
 caption{text-align:start;color:var(--quiet);font-size:.85rem;padding-bottom:.3rem}
