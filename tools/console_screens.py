@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from deniable.surveys.questionnaire.manifest import read_manifest
 from tools.browser import OPTIONS
 from tools.console_server import PASSWORD, ConsoleServer, serve_console, write_small_hospital
 from tools.system import find
@@ -14,6 +15,10 @@ SCHEMES = ("light", "dark")
 BY_WARD = "SELECT ward, COUNT(*) AS visits, AVG(cost) AS cost FROM visits GROUP BY ward"
 MEANS = "SELECT ward, COUNT(cost) AS n, AVG(cost) AS mean FROM visits GROUP BY ward"
 SMALL = "SELECT ward, COUNT(*) AS n FROM visits WHERE age = 89 AND cost < 3 GROUP BY ward"
+
+# Resolves when what was laid out last has been painted.
+_PAINTED = """() => new Promise((done) =>
+  requestAnimationFrame(() => requestAnimationFrame(done)))"""
 
 Address = str | Callable[[Any, ConsoleServer], None]
 
@@ -33,13 +38,17 @@ def write(folder: Path) -> None:
         browser.close()
 
 
-def visit_pages(browser: Any, server: ConsoleServer) -> Iterator[tuple[str, Any]]:
-    """Every page by its name, while a browser shows it to a person who is logged in."""
-    for person in dict.fromkeys(person for _, person, _ in PAGES):
+def visit_pages(
+    browser: Any, server: ConsoleServer, *, states: bool = True
+) -> Iterator[tuple[str, Any]]:
+    """Every page by its name, while a browser shows it to a person who is logged in; without
+    `states` each page once or twice."""
+    pages = [page for page in PAGES if states or page[0] not in STATES]
+    for person in dict.fromkeys(person for _, person, _ in pages):
         page = browser.new_context().new_page()
         if person:
             log_in(page, server.url, person)
-        for name, who, address in PAGES:
+        for name, who, address in pages:
             if who == person:
                 _show(page, server, address)
                 yield name, page
@@ -58,6 +67,7 @@ def _take(page: Any, folder: Path, name: str) -> None:
         page.emulate_media(color_scheme=scheme)
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
+            page.evaluate(_PAINTED)
             page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
 
 
@@ -92,9 +102,29 @@ def _unfold(page: Any, server: ConsoleServer) -> None:
     page.goto(f"{server.home}/ask")
     for details in page.locator("main > details").all():
         details.evaluate("(x) => { x.open = true; }")
-    page.locator("#sql").press("End")
+    page.locator("#sql").press("Control+End")
     page.locator("#sql").press_sequentially(" WHERE wa")
     page.wait_for_selector("#words li")
+
+
+def _refuse_choices(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.home}/ask")
+    page.get_by_text("Write the question with a form").click()
+    page.get_by_label("Measure").select_option("avg")
+    page.get_by_label("For each").select_option(label="ward")
+    page.get_by_role("button", name="Write the SQL").click()
+    page.wait_for_selector("main > .bad")
+
+
+def _explain(page: Any, server: ConsoleServer) -> None:
+    _type(page, server, BY_WARD)
+    for details in page.locator("#preview details").all():
+        details.evaluate("(x) => { x.open = true; }")
+
+
+def _label(page: Any, server: ConsoleServer) -> None:
+    _compute(page, server)
+    page.get_by_text("Privacy label").click()
 
 
 def _compute(page: Any, server: ConsoleServer) -> None:
@@ -123,6 +153,7 @@ def _publish(page: Any, server: ConsoleServer) -> None:
 def _follow_link(page: Any, server: ConsoleServer) -> None:
     with page.expect_navigation():
         page.click("a[href^='/public/']")
+    page.wait_for_selector("[data-checked]")
 
 
 def _calculate(page: Any, server: ConsoleServer) -> None:
@@ -180,23 +211,67 @@ def _draft(page: Any, server: ConsoleServer) -> None:
 
 
 def _open(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.url}/console/surveys/my-survey")  # without what was typed
     page.get_by_role("button", name="Open the survey").click()
     page.wait_for_selector("#taken")
     page.wait_for_load_state("networkidle")  # of the frame
 
 
+def _misspell(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.url}/console/surveys/my-survey")
+    page.fill("[name=text]", page.input_value("[name=text]").replace("yes-no", "yesno"))
+    page.get_by_role("button", name="Save and check").click()
+    page.wait_for_selector("#checked ~ .bad")
+
+
+def _answer(page: Any, server: ConsoleServer) -> None:
+    """Sends reports of people who are drawn, as their devices do."""
+    manifest = read_manifest(page.request.get(f"{server.url}/s/my-survey/manifest.json").body())
+    for person in range(20):
+        drawn = ("doping", "supplier", "pressure")[person % 3]
+        answers = {drawn: person // 3 % 3, "age": person % 3}
+        sent = {"report": manifest.write_report(answers).decode(), "number": f"{person:032x}"}
+        headers = {"Sec-Fetch-Site": "same-origin"}
+        taken = page.request.post(
+            f"{server.url}/s/my-survey/report", data=sent, headers=headers
+        )
+        assert taken.ok, taken.text()
+
+
+def _end(page: Any, server: ConsoleServer) -> None:
+    _answer(page, server)
+    page.goto(f"{server.url}/console/surveys/my-survey")
+    page.get_by_label("Yes, end it").check()
+    page.get_by_role("button", name="Close the survey").click()
+    page.wait_for_selector("h1 .tag:text('closed')")
+    page.wait_for_load_state("networkidle")  # of the frame
+
+
+def _fail_to_log_in(page: Any, server: ConsoleServer) -> None:
+    page.goto(f"{server.url}/console/login")
+    page.get_by_label("Name").fill("nobody")
+    page.get_by_label("Password").fill("a guess")
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_selector(".bad")
+
+
 # A page's name, who looks at it, and its address below /console, or how to get to it.
 PAGES: list[tuple[str, str, Address]] = [
     ("login", "", "/login"),
+    ("login-refused", "", _fail_to_log_in),
     ("home", "ann", ""),
     ("ask", "ann", "/hospital/ask"),
     ("ask-refused", "ann", lambda page, server: _type(page, server, "SELECT * FROM visits")),
     ("ask-named", "ann", _unfold),
+    ("ask-choices", "ann", _refuse_choices),
+    ("ask-explained", "ann", _explain),
     ("answer", "ann", lambda page, server: ask(page, server, BY_WARD, "0.2")),
     ("answer-negative", "ann", lambda page, server: ask(page, server, SMALL, "0.05")),
     ("answer-computed", "ann", _compute),
+    ("answer-label", "ann", _label),
     ("answer-sampled", "ann", lambda page, server: ask(page, server, MEANS, "0.1")),
     ("releases", "ann", "/hospital/releases"),
+    ("ledger-own", "ann", "/hospital/ledger"),
     ("budget", "ann", _request),
     ("exhausted", "ann", lambda page, server: _type(page, server, BY_WARD, "2")),
     ("releases-owner", "olga", "/hospital/releases"),
@@ -212,8 +287,22 @@ PAGES: list[tuple[str, str, Address]] = [
     ("policy-draft", "olga", _change_policy),
     ("policy-audited", "audrey", "/hospital/policy"),
     ("ledger", "audrey", _replay),
+    ("budget-audited", "audrey", "/hospital/budget"),
+    ("surveys-owner", "olga", "/surveys"),
     ("surveys", "paul", "/surveys"),
     ("survey-draft", "paul", _draft),
+    ("survey-preview", "paul", "/preview/my-survey"),
+    ("survey-misspelt", "paul", _misspell),
     ("survey-open", "paul", _open),
+    ("survey-results-none", "paul", "/surveys/my-survey/results"),
+    ("survey-closed", "paul", _end),
+    ("survey-results", "paul", "/surveys/my-survey/results"),
     ("home-pollster", "paul", ""),
 ]
+
+# More states of pages: to be looked at, and checked in a long run.
+STATES = (
+    *("login-refused", "ask-choices", "ask-explained", "answer-label", "ledger-own"),
+    *("budget-audited", "surveys-owner", "survey-preview", "survey-misspelt"),
+    *("survey-results-none", "survey-closed", "survey-results"),
+)

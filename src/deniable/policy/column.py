@@ -234,11 +234,8 @@ def _bounds(name: str, bounds: Sequence[Number]) -> tuple[Fraction, Fraction]:
 
 def _step(name: str, step: Number, bounds: tuple[Fraction, Fraction] | None) -> Fraction:
     if bounds is None:
-        raise _bad(
-            name,
-            "step",
-            "needs `bounds`, because it is the grid between them. Declare both, or remove it",
-        )
+        why = "needs `bounds`, because it is the grid between them. Declare both, or remove it"
+        raise _bad(name, "step", why)
     try:
         grid = positive(step, "step")
     except InvalidParameter:

@@ -128,7 +128,7 @@ def _place(value: float, limits: tuple[float, float]) -> float:
     return round(_LEFT + (_RIGHT - _LEFT) * min(max(part, 0.0), 1.0), 2)
 
 
-def _shorten(label: str, most: int = 42) -> str:
+def _shorten(label: str, most: int = 38) -> str:
     return label if len(label) <= most else f"{label[: most - 1]}…"
 
 

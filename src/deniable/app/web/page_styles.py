@@ -40,7 +40,11 @@ svg .ink{fill:var(--ink)}svg .quiet{fill:var(--quiet)}svg .grid{stroke:var(--tra
 svg .bar{fill:var(--accent)}svg .soft{fill:var(--soft)}svg .none{fill:var(--track)}
 svg .dot{fill:var(--paper);stroke:var(--accent)}svg .wrong{fill:var(--paper);stroke:var(--warn)}
 svg .mark{fill:var(--warn)}
-.scroll{overflow-x:auto}
+.scroll{overflow-x:auto;background:
+linear-gradient(90deg,var(--paper) 40%,transparent) 0 0/2.5rem 100% no-repeat local,
+linear-gradient(270deg,var(--paper) 40%,transparent) 100% 0/2.5rem 100% no-repeat local,
+linear-gradient(90deg,var(--line),transparent) 0 0/.9rem 100% no-repeat,
+linear-gradient(270deg,var(--line),transparent) 100% 0/.9rem 100% no-repeat}
 table{border-collapse:collapse;width:100%;font-size:.92rem;margin:.5rem 0;
 font-variant-numeric:tabular-nums}
 caption{text-align:start;color:var(--quiet);font-size:.85rem;padding-bottom:.3rem}
@@ -58,6 +62,8 @@ margin-inline-end:.4rem;vertical-align:middle}
 .key.pale{background:var(--soft)}
 a{color:var(--accent)}
 code{font-size:.85em;overflow-wrap:anywhere}
+@media (max-width:30rem){td.n{white-space:normal}th,td{padding-inline-end:.5rem}
+svg.chart{font-size:16px}svg.chart text[font-size]:not(.mark){font-size:14px}}
 @media print{html{background:#fff}main{max-width:none;padding:0}.card{break-inside:avoid;
 border-color:#bbb}details>*{display:block}}
 @media (forced-colors:active){svg .bar,svg .soft{fill:CanvasText}svg .dot{stroke:CanvasText}}

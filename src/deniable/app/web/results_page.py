@@ -174,7 +174,7 @@ def _table(
     )
     body = "".join(
         f'<tr><th scope="row"{own}>{escape_html(label)}</th>'
-        + "".join(f"<td{number}>{escape_html(cell)}</td>" for cell in cells)
+        + "".join(f"<td{number}>{_unbroken(cell)}</td>" for cell in cells)
         + "</tr>"
         for label, cells in rows
     )
@@ -183,6 +183,11 @@ def _table(
         f"<thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>\n"
     )
+
+
+def _unbroken(text: str) -> str:
+    """A cell whose numbers stay beside their per cent, however narrow the page is."""
+    return escape_html(text).replace(" %", "&nbsp;%")
 
 
 def _marked(results: SurveyResults) -> str:

@@ -12,6 +12,7 @@ from deniable.app.server.questions import slots
 from deniable.app.server.questions.question_queue import QuestionQueue
 from deniable.app.web.console.answer_tables import round_to
 from deniable.infer import population
+from tests.app.server.console.conftest import open_hospital, wait_for
 from tools.console_server import WARDS
 
 COUNTS = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
@@ -121,6 +122,25 @@ def test_a_public_link_is_the_owners_and_can_be_closed(hospital, answer):
     olga.submit(f"{answer}/public", act="close")
     assert nobody.get(link).status_code == 404
     assert nobody.get(f"{link}/csv").status_code == 404
+
+
+def test_a_large_answer_is_a_small_page_and_a_whole_download(tmp_path):
+    wards = tuple(f"ward {number} of a large hospital" for number in range(240))
+    with open_hospital(tmp_path, hospital={"wards": wards}) as large:
+        ann = large.visitor("ann")
+        sql = COUNTS.replace(" FROM", ", SUM(age) AS s FROM")
+        address = ask(ann, sql, "1")
+        page = wait_for(ann, address)
+        rows = {row for row, _, _ in exact_cells(page.text)}
+        assert rows == set(range(len(rows)))
+        assert f"{240 - len(rows)} more rows are in the downloads." in page.text
+        told = json.loads(ann.get(address.replace("/console/", "/v1/") + ".json").content)
+        assert len(told["rows"]) == 240
+        name = address.rpartition("/")[2]
+        both = ann.get(f"/console/hospital/calculator?release={name}&other={name}")
+        for shown in (page, both):
+            assert shown.status_code == 200
+            assert len(shown.content) <= 150_000
 
 
 def test_before_its_slot_has_ended_an_answer_is_only_on_its_way(hospital, answer, monkeypatch):

@@ -152,7 +152,7 @@ def test_the_form_writes_sql(hospital, fields, sql):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"measure": "avg"}, "Choose the column"),
+        ({"measure": "avg"}, "Choose a column"),
         ({"measure": "avg", "column": "3.1"}, "columns of the table visits only"),
         ({"table": "9"}, "Choose a table"),
         ({"where": "0.2", "value": "1 OR 1=1"}, "compare it with a number"),
@@ -165,6 +165,56 @@ def test_the_form_refuses_what_is_not_in_its_lists(hospital, fields, words):
         "/console/hospital/ask", **({"act": "write", "table": "0"} | fields)
     )
     assert words in text_of(page)
+
+
+def test_a_refused_choice_keeps_all_that_was_typed_and_chosen(hospital):
+    typed = {"sql": "SELECT COUNT(*) AS mine FROM visits", "by": "margin", "margin": "77"}
+    choices = {"measure": "avg", "group": "0.1", "where": "0.3", "sign": ">=", "value": '"9'}
+    page = (
+        hospital.visitor("ann")
+        .submit("/console/hospital/ask", act="write", confidence="0.99", **typed, **choices)
+        .text
+    )
+    assert "Choose a column for the average." in html.unescape(page)
+    assert f">{typed['sql']}</textarea>" in page
+    assert re.search(r'name="margin"[^>]* value="77"', page)
+    selected = re.findall(r'<option value="([^"]*)" selected>', page)
+    assert selected == ["0.99", "avg", "0.1", "0.3", "&gt;="]
+    assert re.search(r'name="value"[^>]* value="&#34;9"', page)
+    assert re.search(r'<details class="card" open>\s*<summary>Write the question', page)
+
+
+def test_a_script_that_asks_is_led_to_the_answer_as_a_page(hospital):
+    ann = hospital.visitor("ann")
+    asked = {"sql": "SELECT MAX(age) AS a FROM visits", "by": "epsilon", "epsilon": "0.02"}
+    page = ann.submit("/console/hospital/preview", **asked)
+    asked |= {name: hidden(page, name) for name in ("expects", "question_id")}
+    asked["form_token"] = ann.token()
+    told = ann.post("/console/hospital/releases", asked, headers={"HX-Request": "true"})
+    assert (told.status_code, told.text) == (204, "")
+    assert told.headers["hx-redirect"].startswith("/console/hospital/releases/")
+    assert ann.get(told.headers["hx-redirect"]).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("told", "offered"),
+    [
+        ({"epsilon": "1/50", "confidence": 0.9}, True),
+        ({"epsilon": 0.0125, "confidence": "99/100"}, True),
+        ({"epsilon": "1/60", "nulls": False, "fresh": False}, True),
+        ({"epsilon": "1/70", "nulls": True}, False),
+        ({"epsilon": "1/80", "confidence": 0.8}, False),
+    ],
+)
+def test_only_what_the_form_can_say_is_offered_again(hospital, told, offered):
+    """With other options it would be another question, and cost again."""
+    ann, sql = hospital.visitor("ann"), "SELECT ward, MIN(cost) AS c FROM visits GROUP BY ward"
+    sent = ann._send("POST", "/v1/hospital/releases", content=json.dumps({"sql": sql} | told))
+    answer = wait_for(ann, f"/console/hospital/releases/{sent.json()['id']}").text
+    again = re.findall(r'href="([^"]*[?]release=[^"]*)"', answer)
+    assert len(again) == offered
+    for address in again:
+        assert "Ask again: free" in text_of(ann.get(address))
 
 
 @pytest.mark.parametrize("number", ["", "x", "-1", "1e999999999", "1/0", "1,5", "9" * 60, "٣"])

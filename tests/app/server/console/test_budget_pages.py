@@ -41,6 +41,22 @@ def test_questions_left_are_those_of_the_interface(hospital, spent):
         assert f"± {margin} {price} {more}" in shown
 
 
+def test_the_own_budget_is_there_before_the_first_question(hospital):
+    ben = hospital.visitor("ben")
+    assert ben.get("/v1/hospital/ledger/entries").json() == []
+    assert "ben analyst 0 of 1 spent" in text_of(ben.get("/console/hospital/budget"))
+    for person in ("ann", "olga", "audrey"):  # nobody else is shown it
+        shown = text_of(hospital.visitor(person).get("/console/hospital/budget"))
+        assert "ben analyst" not in shown
+
+
+def test_who_cannot_ask_is_not_told_what_can_be_asked(hospital):
+    for person, asks in (("ann", True), ("olga", True), ("audrey", False)):
+        shown = text_of(hospital.visitor(person).get("/console/hospital/budget"))
+        assert ("Questions that you can still ask" in shown) is asks
+        assert (f"{person} analyst" in shown) is asks
+
+
 def test_who_spent_what_is_for_owners_and_auditors(hospital, spent):
     for person in ("olga", "audrey"):
         page = text_of(hospital.visitor(person).get("/console/hospital/budget"))

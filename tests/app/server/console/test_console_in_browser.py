@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 import deniable as dp
 from deniable.app.server.accounts.role_matrix import MATRIX
-from tools.console_screens import log_in, visit_pages
+from tools.console_screens import STATES, log_in, visit_pages
 from tools.console_server import PASSWORD, serve_console, write_small_hospital
 
 pytestmark = pytest.mark.needs("chromium")
@@ -166,8 +166,9 @@ def test_every_page_is_accessible_and_small(chromium, server, size):
     in_the_dark = size(
         small=4, full=1000, what="pages of the console that axe sees in the dark"
     )
+    more = size(small=0, full=len(STATES), what="more states of these pages")
     found, sizes = {}, {}
-    for name, page in visit_pages(chromium, server):
+    for name, page in visit_pages(chromium, server, states=bool(more)):
         ways = [("light", 1280, ()), ("dark", 320, ("color-contrast",))]
         for scheme, width, rules in ways[: 2 if len(sizes) < in_the_dark else 1]:
             page.emulate_media(color_scheme=scheme)
@@ -221,6 +222,17 @@ def test_back_leads_to_a_page_and_not_to_a_form_to_send_again(chromium, server):
     with page.expect_response("**/preview"):  # its fields are linked as before
         page.fill("#epsilon", "0.25")
     page.locator("#spend", has_text="Ask: spend 0.25").wait_for()
+    with page.expect_response("**/preview"):
+        page.locator("#epsilon").press("Enter")
+    page.wait_for_selector("#spend:enabled")
+    page.locator("[name=expects]").evaluate("(x) => { x.value = 'an older plan'; }")
+    page.click("#spend")  # of a page that is older than the policy, say
+    page.locator("main > .bad", has_text="another plan than yours").wait_for()
+    page.get_by_role("link", name="Budget", exact=True).click()
+    page.wait_for_url("**/budget")
+    page.go_back()
+    assert page.url == f"{server.home}/ask"
+    assert page.locator("#spend").is_visible()
     assert page.evaluate("window.violations") == []
     assert alarms == []
 

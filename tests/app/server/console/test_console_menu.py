@@ -15,6 +15,8 @@ def test_the_menu_has_what_the_matrix_allows_and_nothing_else():
 def test_the_page_that_is_shown_is_marked():
     marked = [item.name for item in menu_for("owner", "h", "/console/h/budget") if item.here]
     assert marked == ["Budget"]
+    below = menu_for("owner", "h", "/console/h/releases/1")
+    assert [(item.name, item.here) for item in below if item.here] == [("Releases", "true")]
 
 
 def test_every_page_has_its_menu_entry_for_some_role():

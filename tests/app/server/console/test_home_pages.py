@@ -64,6 +64,16 @@ def test_a_page_that_is_not_for_a_role_says_so(hospital):
     assert "from before your last log-in" in older.text
 
 
+def test_a_preview_that_is_refused_is_no_page_within_a_page(hospital):
+    ann = hospital.visitor("ann")
+    sent = {"form_token": "0" * 32}
+    part = ann.post("/console/hospital/preview", sent, headers={"HX-Request": "true"})
+    assert (part.status_code, "<html" in part.text) == (403, False)
+    assert "from before your last log-in" in part.text
+    assert "Nothing was spent" in part.text
+    assert part.headers["content-security-policy"] == CONTENT_POLICY
+
+
 def test_an_address_that_is_not_there_is_a_page_for_people(hospital):
     nobody = hospital.visitor("")
     by_hand = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}

@@ -144,6 +144,27 @@ def test_faults_are_told_and_a_broken_draft_is_not_opened(polling):
     assert paul.submit(f"{LIST}/faulty", act="open", mode="<b>").status_code == 200
 
 
+def test_what_is_opened_is_what_is_shown(polling):
+    """A text that was typed and not saved is neither lost nor taken for the saved one."""
+    paul = draft(polling, "shown")
+    address, typed = f"{LIST}/shown", SURVEY.format(name="shown").replace("Did you?", "Do you?")
+    for told in ({"text": typed}, {"text": typed + "[[questions"}):
+        page = paul.submit(address, act="open", mode="open", **told).text
+        assert "Save and check it before you open it" in page
+        assert "Do you?" in page
+        assert "This text is not saved." in page
+        assert "Open the survey" not in page
+        assert polling.visitor("").get("/s/shown").status_code == 404
+    wrong = paul.submit(address, act="save", text=typed + "[[questions").text
+    assert "Do you?" in wrong
+    assert "No fault was found" not in wrong
+    assert "Open the survey" not in wrong
+    assert paul.submit(address, act="save", text=typed).status_code == 303
+    told = {"mode": "open", "text": typed.replace("\n", "\r\n")}  # as browsers send it
+    assert paul.submit(address, act="open", **told).status_code == 303
+    assert "Do you?" in polling.visitor("").get("/s/shown").text
+
+
 def test_reports_come_from_our_own_page_only(polling):
     paul = draft(polling, "origin")
     paul.submit(f"{LIST}/origin", act="open", mode="open")
@@ -170,6 +191,17 @@ def test_a_pollster_finds_surveys_once_at_home(polling):
     home = polling.visitor("paul").get("/console").text
     assert home.count('href="/console/surveys"') == 1
     assert "hospital" not in home  # a policy without a page for this role
+
+
+def test_an_owner_finds_the_way_back_from_surveys(polling):
+    """The menu of the only policy is there; a pollster has no page about it."""
+    draft(polling, "with-menu")
+    for path in (LIST, f"{LIST}/with-menu"):
+        owned = polling.visitor("olga").get(path).text
+        assert 'href="/console/hospital/budget"' in owned
+        current = "page" if path == LIST else "true"
+        assert f'<a href="{LIST}" aria-current="{current}">' in owned
+        assert "hospital" not in polling.visitor("paul").get(path).text
 
 
 def test_only_ways_that_this_server_knows_are_offered(polling, tmp_path):

@@ -1,6 +1,7 @@
 """The Ask page: a question, its free preview, and the button that spends."""
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ from starlette.responses import Response
 
 from deniable.app.server.accounts.identity import Person
 from deniable.app.server.console.asked_form import CONFIDENCES, AskedForm
-from deniable.app.server.console.console import Console, go_to
+from deniable.app.server.console.console import Console, lead_to
 from deniable.app.server.console.console_forms import read_form
 from deniable.app.server.console.kept_answers import find_answer, form_fields
 from deniable.app.server.console.offered_words import SQL_WORDS, OfferedTable, offered_tables
@@ -71,7 +72,7 @@ class AskPages:
                 form = form.with_sql(write_question(_tables(served, person), fields))
             except DeniableError as refusal:
                 problem = str(refusal)
-        return await self._page(request, served, person, form, problem)
+        return await self._page(request, served, person, form, problem, fields)
 
     async def show_preview(self, request: Request, policy: str) -> Response:
         """The part of the page that says what the question costs."""
@@ -83,7 +84,8 @@ class AskPages:
     async def ask(self, request: Request, policy: str) -> Response:
         """Asks, if the question is the one whose price was shown; leads to its answer."""
         served, person = self._console.enter(request, policy)
-        form = AskedForm.read(await read_form(request))
+        fields = await read_form(request)
+        form = AskedForm.read(fields)
         try:
             job = await self._console.server.admission.admit(
                 served,
@@ -91,10 +93,10 @@ class AskPages:
                 form.body(expects=[form.expects], question_id=form.question_id or None),
             )
         except DeniableError as refusal:
-            page = await self._page(request, served, person, form, str(refusal))
+            page = await self._page(request, served, person, form, str(refusal), fields)
             page.status_code = problem_of(refusal).status_code
             return page
-        return go_to(f"/console/{served.name}/releases/{job.id}")
+        return lead_to(request, f"/console/{served.name}/releases/{job.id}")
 
     async def _page(
         self,
@@ -103,6 +105,7 @@ class AskPages:
         person: Person,
         form: AskedForm,
         problem: str = "",
+        choices: Mapping[str, str] | None = None,
     ) -> Response:
         return await self._console.work(
             request,
@@ -111,6 +114,7 @@ class AskPages:
             "ask.html",
             title="Ask a question",
             refused=problem,
+            choices=choices or {},
             tables=await self._console.work(request, _tables, served, person),
             words=SQL_WORDS,
             measures=MEASURES,

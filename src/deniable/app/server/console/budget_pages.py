@@ -4,6 +4,7 @@ Only the ledger grants. A request is written down for the owner. A grant is a li
 and the owner's consent, an entry of the ledger; so are the line and the command that are shown.
 """
 
+import datetime
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from deniable.app.server.accounts.identity import Person
+from deniable.app.server.accounts.role_matrix import reach
 from deniable.app.server.console.budget_requests import BudgetRequest, read_limit
 from deniable.app.server.console.console import Console, go_to
 from deniable.app.server.console.console_forms import read_form, read_whole
@@ -150,10 +152,13 @@ class BudgetPages:
     ) -> Response:
         served, person = self._console.enter(request, policy)
         everybody = request.state.reach == "any"
-        usages = served.session.ledger.filter_usages()
-        accounts = _accounts(served, person, usages, everybody=everybody)
         whose = None if everybody else person.name
         asked, terms = self._console.requests.listed(policy, whose), served.terms
+        asks = reach("GET", "/console/{policy}/ask", person.role) is not None
+        usages = served.session.ledger.filter_usages()
+        if asks:
+            usages += _unspent(usages, terms, person)
+        accounts = _accounts(served, person, usages, everybody=everybody)
         entries = describe_entries(served, person, whose)
         return self._console.show(
             request,
@@ -162,7 +167,7 @@ class BudgetPages:
             policy=policy,
             problem=problem,
             typed={name: (typed or {}).get(name, "") for name in ("epsilon", "reason")},
-            left=_left(served, person),
+            left=_left(served, person) if asks else [],
             accounts=accounts,
             schedule=_schedule(served),
             requests=[_show_request(one, terms, served) for one in asked],
@@ -235,6 +240,23 @@ def _accounts(
         )
     order = ("unit", "table", "analyst")
     return sorted(shown, key=lambda account: (order.index(account.kind), account.name))
+
+
+def _unspent(
+    usages: Sequence[FilterUsage], terms: Terms, person: Person
+) -> tuple[FilterUsage, ...]:
+    """The own budget of a person who has spent nothing: the ledger has no account of it yet."""
+    account = f"analyst:{known_as(person.name)}"
+    if not terms.has_budget(account) or any(usage.account == account for usage in usages):
+        return ()
+    today = datetime.datetime.now(datetime.UTC).date()
+    ends, nothing = terms.limits(account, None), Fraction(0)
+    return tuple(
+        FilterUsage(
+            account, kind, nothing, limit.amount, ends[kind].amount, nothing, limit.slack
+        )
+        for kind, limit in terms.limits(account, today).items()
+    )
 
 
 def _schedule(served: ServedPolicy) -> list[tuple[str, str]]:

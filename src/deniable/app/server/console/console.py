@@ -89,6 +89,8 @@ class Console:
         title, words = tell_problem(problem)
         if isinstance(problem, HTTPException) and told.status_code == 403:
             words = _FORBIDDEN
+        if "hx-request" in request.headers and request.url.path.endswith("/preview"):
+            return html(render("preview.html", problem=words, preview=None), told.status_code)
         values = {"page": self._frame(request), "title": title, "words": words}
         shown = html(render("message.html", **values), told.status_code)
         shown.headers.update({k: v for k, v in told.headers.items() if k in _KEPT})
@@ -128,12 +130,16 @@ class Console:
         person: Person | None = getattr(request.state, "person", None)
         if person is None:
             return None
+        own = self.policies_of(person)
         policy = str(request.path_params.get("policy", ""))
-        known = policy in self.server.policies and person.may_use(policy)
+        reads = reach("GET", "/console/{policy}/releases", person.role) is not None
+        if not policy and request.url.path != HOME and len(own) == 1 and reads:
+            policy = own[0]  # a page about none, such as surveys, has the menu of the only one
+        known = policy in own
         return {
             "person": person,
             "policy": policy if known else "",
-            "policies": self.policies_of(person),
+            "policies": own,
             "menu": menu_for(person.role, policy, request.url.path) if known else [],
             "asks": reach("GET", "/console/{policy}/ask", person.role) is not None,
             "token": form_token(request),
@@ -157,6 +163,13 @@ def html(text: str, status: int = 200) -> Response:
 def go_to(address: str) -> Response:
     """Sends a browser to another page, after a form."""
     return RedirectResponse(address, status_code=303)
+
+
+def lead_to(request: Request, address: str) -> Response:
+    """The same for a form that a script may have sent, as a page of its own in either case."""
+    if "hx-request" in request.headers:
+        return Response(status_code=204, headers={"HX-Redirect": address})
+    return go_to(address)
 
 
 def safe_address(after: str) -> str:

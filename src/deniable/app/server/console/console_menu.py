@@ -20,11 +20,12 @@ MENU: tuple[tuple[str, str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class MenuItem:
-    """One entry of the menu. `here`: whether it is the page that is shown."""
+    """One entry of the menu. `here`: "page" for the page that is shown, "true" for one below
+    it, such as an answer below the releases; empty for others."""
 
     name: str
     address: str
-    here: bool
+    here: str
     about: str
 
 
@@ -33,10 +34,13 @@ def menu_for(role: str, policy: str, path: str) -> list[MenuItem]:
 
     >>> menu_for("operator", "hospital", "/console")
     []
+    >>> [one.here for one in menu_for("auditor", "clinic", "/console/clinic/releases/1")]
+    ['true', '', '', '', '']
     """
     items = []
     for name, route, about in MENU:
         if reach("GET", route, role) is not None:
             address = route.format(policy=policy)
-            items.append(MenuItem(name, address, path == address, about))
+            below = "true" if path.startswith(f"{address}/") else ""
+            items.append(MenuItem(name, address, "page" if path == address else below, about))
     return items

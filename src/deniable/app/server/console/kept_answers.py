@@ -11,11 +11,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from deniable.app.server.accounts.identity import Person
+from deniable.app.server.console.asked_form import CONFIDENCES
 from deniable.app.server.console.console import Console
 from deniable.app.server.questions import slots
 from deniable.app.server.questions.answer_formats import last_receipt, read_release
 from deniable.app.server.questions.question_queue import Job
 from deniable.app.server.questions.served_policy import ServedPolicy
+from deniable.app.web.console.console_templates import amount_text
 from deniable.ledger.ledger import Remaining
 from deniable.query.plan import canonical
 from deniable.release.session.release import Release
@@ -44,6 +46,15 @@ class AskedAnswer:
         """What it is about, in a line."""
         line = " ".join(self.sql.split()) or "several questions at once"
         return line if len(line) <= 120 else f"{line[:119]}…"
+
+    @property
+    def fits_form(self) -> bool:
+        """Whether the Ask page can ask this again: its form has no other options."""
+        request = self.job.request
+        told = {name for name, value in request.items() if value not in (None, False, [])}
+        sure = amount_text(request.get("confidence") or "0.95") in CONFIDENCES
+        priced = told in ({"sql", by, *(told & {"confidence"})} for by in ("margin", "epsilon"))
+        return sure and priced
 
     @property
     def day(self) -> str:
@@ -143,9 +154,15 @@ def form_fields(request: dict[str, Any]) -> dict[str, str]:
     """The fields of the Ask page's form for a request that was made before.
 
     >>> form_fields({"sql": "SELECT 1", "margin": "81/2"})
-    {'sql': 'SELECT 1', 'by': 'margin', 'margin': '81/2', 'confidence': '0.95'}
+    {'sql': 'SELECT 1', 'by': 'margin', 'margin': '40.5', 'confidence': '0.95'}
     """
     by = "margin" if request.get("margin") is not None else "epsilon"
-    confidence = {"9/10": "0.9", "99/100": "0.99"}.get(str(request.get("confidence")), "0.95")
     told = {"sql": str(request.get("sql", "")), "by": by}
-    return told | {by: str(request.get(by, "")), "confidence": confidence}
+    amounts = {by: request.get(by) or "", "confidence": request.get("confidence") or "0.95"}
+    return told | {name: amount and _typed(amount) for name, amount in amounts.items()}
+
+
+def _typed(amount: object) -> str:
+    """An amount as a person types it: a decimal if that is short, or a fraction."""
+    text = amount_text(amount)
+    return str(Fraction(str(amount))) if "e" in text else text

@@ -62,7 +62,9 @@ def _measure(table: OfferedTable, measure: str, column: str) -> str:
         return f"COUNT(DISTINCT {table.unit}) AS n"
     if measure in ("avg", "sum", "median"):
         if not column:
-            raise InvalidParameter(f"Choose the column for {MEASURES[measure]} ….")
+            raise InvalidParameter(
+                f"Choose a column for {MEASURES[measure].removesuffix(' of')}."
+            )
         return f"{measure.upper()}({_column(table, column).written}) AS {measure}"
     return "COUNT(*) AS n"
 

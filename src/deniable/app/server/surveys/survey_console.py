@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from deniable.app.cli.commands.survey import DRAFT
-from deniable.app.server.console.console import CONTENT_POLICY, Console, go_to
+from deniable.app.server.console.console import CONTENT_POLICY, Console, go_to, lead_to
 from deniable.app.server.console.console_forms import read_form, read_whole
 from deniable.app.server.console.page_routes import PageRoute
 from deniable.app.server.survey_pages import respondent_files, results_files
@@ -18,7 +18,7 @@ from deniable.app.server.surveys.survey_desk import (
 )
 from deniable.app.web.page_styles import RESULTS_POLICY
 from deniable.app.web.survey.page import content_policy, page_headers
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, InvalidParameter
 from deniable.privacy.losses.loss_in_words import explain_loss
 from deniable.surveys.questionnaire.manifest import Manifest
 from deniable.surveys.results.privacy_sentences import survey_loss
@@ -60,7 +60,7 @@ class SurveyConsole:
             name = await self._console.work(request, self._desk().draft, text)
         except DeniableError as problem:
             return await self._console.work(request, self._list, request, text, str(problem))
-        return go_to(f"{LIST}/{name}")
+        return lead_to(request, f"{LIST}/{name}")  # whose policy allows its frame
 
     async def show_survey(self, request: Request, name: str) -> Response:
         """One survey: a draft with its preview, or what becomes of it."""
@@ -93,17 +93,22 @@ class SurveyConsole:
 
     async def show_results(self, request: Request, name: str, form: str = "") -> Response:
         """The results, by whole batches; or a file that they offer."""
-        return await self._console.work(request, self._results, name, form)
+        return await self._console.work(request, self._results, request, name, form)
 
-    def _results(self, name: str, form: str) -> Response:
+    def _results(self, request: Request, name: str, form: str) -> Response:
         try:
             collection = self._desk().collection(name)
         except UnknownSurvey:
             raise HTTPException(404) from None
         collection.close_in_time()
         store = collection.store
+        batches, closed = store.batches(), store.is_closed
+        if not batches and not form:
+            return self._console.show(
+                request, "survey_results_none.html", title="Results", name=name, closed=closed
+            )
         address = f"{LIST}/{name}/results"
-        files = results_files(collection.manifest, store.batches(), store.is_closed, address)
+        files = results_files(collection.manifest, batches, closed, address)
         if form not in files:
             raise HTTPException(404)
         policy = f"{RESULTS_POLICY}; frame-ancestors 'none'"
@@ -116,6 +121,10 @@ class SurveyConsole:
             case "save":
                 desk.change(name, text)
             case "open":
+                if text and text != desk.text(name):  # what was checked is the saved one
+                    raise InvalidParameter(
+                        "The questionnaire was changed. Save and check it before you open it."
+                    )
                 desk.begin(name, fields.get("mode", ""))
             case "close" if fields.get("sure") == "on":
                 desk.end(name)
@@ -150,18 +159,21 @@ class SurveyConsole:
             state, kept = desk.state(name), desk.text(name)
         except UnknownSurvey:
             raise HTTPException(404) from None
+        shown_text = kept if text is None else text
+        unsaved = shown_text != kept
         shown = self._console.show(
             request,
             "survey.html",
             title=name,
             name=name,
             state=state,
-            text=kept if text is None else text,
+            text=shown_text,
+            unsaved=unsaved,
             problem=problem,
             links=links or (),
             modes=desk.modes,
             longest=LONGEST,
-            **_describe(desk, name, state, kept),
+            **_describe(desk, name, state, shown_text, saved=not unsaved),
         )
         shown.headers["Content-Security-Policy"] = _WITH_FRAME
         return shown
@@ -189,7 +201,9 @@ class SurveyConsole:
         return self._console.surveys
 
 
-def _describe(desk: SurveyDesk, name: str, state: str, text: str) -> dict[str, Any]:
+def _describe(
+    desk: SurveyDesk, name: str, state: str, text: str, *, saved: bool
+) -> dict[str, Any]:
     """What a draft would promise, or what was promised and how far it is."""
     if state == "draft":
         checked = check_questionnaire(text)
@@ -197,6 +211,7 @@ def _describe(desk: SurveyDesk, name: str, state: str, text: str) -> dict[str, A
             "draft_problem": checked.problem,
             "findings": [str(finding) for finding in checked.findings],
             "ready": checked.manifest is not None
+            and saved
             and not any(finding.level == "error" for finding in checked.findings),
             "words": checked.manifest and _words(checked.manifest),
             "manifest": None,

@@ -16,6 +16,8 @@ from deniable.release.answer.record import rows as exact_rows
 from deniable.release.answer.wide_margins import margin_units
 
 MOST_ROWS = 200  # that a page shows; downloads have all
+_MOST_CELLS = 800  # of a wide table: about 90 kB
+_FEWEST_ROWS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,6 @@ class ShownTable:
 
 def show_answer(plan: Plan, answer: Answer) -> ShownTable:
     """The table of an answer; every number with its low and high end."""
-    written = exact_rows(answer.table.slice(0, MOST_ROWS))
     units = margin_units(plan)
     headings: list[tuple[str, bool]] = []
     for name in answer.shown:
@@ -53,6 +54,8 @@ def show_answer(plan: Plan, answer: Answer) -> ShownTable:
             headings += [("low", True), ("high", True)]
         elif numeric:
             headings.append((f"± {units.get(name, '')}".strip(), True))
+    most = min(MOST_ROWS, max(_FEWEST_ROWS, _MOST_CELLS // max(1, len(headings))))
+    written = exact_rows(answer.table.slice(0, most))
     shown = tuple(
         tuple(_cells(answer, units, row, number)) for number, row in enumerate(written)
     )
@@ -62,7 +65,7 @@ def show_answer(plan: Plan, answer: Answer) -> ShownTable:
         for row in written
         for name in counts & set(answer.margins)
     )
-    more = max(0, answer.table.num_rows - MOST_ROWS)
+    more = max(0, answer.table.num_rows - most)
     return ShownTable(tuple(headings), shown, more, negative, _describe(headings, shown))
 
 

@@ -28,6 +28,12 @@ function linkFields(form, preview) {
     tell();
     ask(250);
   });
+  // Enter in a field shows the price; a page to send again would be in the way of Back.
+  form.addEventListener("submit", (event) => {
+    if (event.submitter?.value !== "price") return;
+    event.preventDefault();
+    ask(0);
+  });
   new MutationObserver(() => {
     const told = find("#linked")?.dataset;
     if (!told) return;
