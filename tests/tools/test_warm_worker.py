@@ -40,6 +40,18 @@ def test_without_end():
 
 def test_death():
     os._exit(3)
+
+def test_that_ends_badly():
+    Path("broken").touch()
+    assert False
+"""
+AT_THE_END = """
+from pathlib import Path
+
+def pytest_unconfigure():
+    if Path("broken").exists():
+        Path("broken").unlink()
+        raise ResourceWarning
 """
 
 
@@ -50,6 +62,7 @@ def worker(tmp_path_factory):
     (folder / "src" / "deniable" / "__init__.py").touch()
     (folder / "src" / "deniable" / "value.py").write_text("VALUE = 1\n")
     (folder / "test_value.py").write_text(TESTS)
+    (folder / "conftest.py").write_text(AT_THE_END)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(warm_tests, "PACKAGES", ["pytest"])
         with WarmWorker(folder) as worker:
@@ -89,6 +102,11 @@ def test_nothing_is_left_of_a_run(worker):
 def test_what_does_not_end_is_said_to(worker, name, longest):
     assert run(worker, name, longest=longest).code is None
     assert run(worker, "test_right").code == 0
+
+
+def test_a_test_that_fails_and_breaks_the_end_of_pytest_has_failed(worker):
+    reply = run(worker, "test_that_ends_badly")
+    assert (reply.code, list(reply.tests.values())) == (FAILED, ["failed"])
 
 
 def test_a_process_that_cannot_go_on_says_why(tmp_path):
