@@ -202,3 +202,14 @@ def test_ordered_set_aggregates_of_groups(session):
     assert set(answer.answer.margins) == {"s"}
     values = session.sql(outer_coverage.INNER, epsilon=1).to_arrow()["n"].to_pylist()
     assert answer.to_arrow()["m"][0].as_py() == np.median(values)
+
+
+@pytest.mark.parametrize("name", ["n__margin", "_row", "_draw", "s__size"])
+def test_a_released_column_with_a_name_of_ours_is_shown_as_it_is(session, name):
+    inner = f"SELECT k, size, COUNT(*) AS n, SUM(x) AS {name} FROM t GROUP BY k, size"
+    released = session.sql(inner, epsilon=1)
+    answer = session.sql(f"SELECT * FROM ({inner})", epsilon=1)
+    assert answer[name] == released[name]
+    assert answer["n"] == released["n"]
+    assert not answer.answer.margins
+    assert "No margins are known" in str(answer)

@@ -12,10 +12,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 from sqlglot.optimizer.qualify import qualify
 
-from deniable.query.outer.float_sizes import (
-    count_operations,
-    hand_on_sizes,
-)
+from deniable.query.outer.float_sizes import SIZE, count_operations, hand_on_sizes
 from deniable.query.outer.noise_dependence import DependenceReader, Kind, NoiseDependence
 from deniable.query.outer.outer_sql import make_total, write_outer
 from deniable.query.outer.repeated_column import RepeatedColumn, add_size, drawn_column
@@ -75,6 +72,8 @@ def repeat_sql(tree: exp.Expr, tables: Tables) -> RepeatedSql:
     >>> [column.dependence.kind.name for column in repeated.columns]
     ['PUBLIC', 'AFFINE']
     """
+    if any(_is_ours(name) for columns in tables.values() for name in columns):
+        raise NotRepeatable
     schema: dict[str, object] = {
         name: dict.fromkeys(columns, "DOUBLE") for name, columns in tables.items()
     }
@@ -219,7 +218,7 @@ class _Repeater:
         """How each output depends on noise; `unchanged` if columns may keep their margins."""
         found: dict[str, NoiseDependence] = {}
         for output in node.expressions:
-            if output.alias_or_name in found:
+            if output.alias_or_name in found or _is_ours(output.alias_or_name):
                 raise NotRepeatable  # two outputs of one name cannot be told apart
             own = reader.read(output.unalias())
             plain = unchanged and isinstance(output.unalias(), exp.Column)
@@ -304,7 +303,8 @@ class _Repeater:
             self._rename(select)
             block, own, _ = self.select(select, outer=(first, reader))
             found = next(iter(block.columns.values()))
-            select.meta["dependence"] = found.at_least(Kind.JUMPS) if own.shaky else found
+            jumps = NoiseDependence(Kind.JUMPS, found.sources)  # even if it is a key
+            select.meta["dependence"] = jumps if own.shaky else found
         found = select.meta["dependence"]
         assert isinstance(found, NoiseDependence)
         return replace(found, own_margin=None)
@@ -331,6 +331,11 @@ MARGIN, DRAWN = "__margin", "__drawn"  # what names of columns and tables end wi
 _JOINS = ("", "INNER", "CROSS", "OUTER")
 _SIDES = ("this", "expression")
 _PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "order")
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a column is called like one that is added here."""
+    return name.lower() in (DRAW, ROW) or name.lower().endswith((MARGIN, SIZE))
 
 
 def _columns_of(sources: Mapping[str, _Block]) -> dict[tuple[str, str], NoiseDependence]:
@@ -374,7 +379,8 @@ def _row_sources(
 
 def _either(a: NoiseDependence, b: NoiseDependence) -> NoiseDependence:
     rounding = max(a.rounding, b.rounding)
-    return NoiseDependence(max(a.kind, b.kind), a.sources | b.sources, rounding=rounding)
+    sources, gaps = a.sources | b.sources, max(a.gaps, b.gaps)
+    return NoiseDependence(max(a.kind, b.kind), sources, rounding=rounding, gaps=gaps)
 
 
 def _place(table: str, name: str) -> exp.Column:
