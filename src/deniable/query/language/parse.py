@@ -205,6 +205,11 @@ def _parse_select(text: str) -> exp.Expr:
 
 def _only_statement(text: str) -> exp.Expr:
     """The only statement in a text, or the expression that it is."""
+    return _read_once(text).copy()
+
+
+@lru_cache(maxsize=4)  # what is no question by itself is read again, to take it apart
+def _read_once(text: str) -> exp.Expr:
     try:
         parsed = sqlglot.parse(text, dialect="duckdb")
     except RecursionError:
@@ -212,10 +217,13 @@ def _only_statement(text: str) -> exp.Expr:
     except Exception as problem:  # sqlglot has errors of its own, and others where it is wrong
         raise _not_understood(text, problem) from None
     statements = [statement for statement in parsed if statement is not None]
-    for function in (node for one in statements for node in one.find_all(exp.Func)):
-        place = function.meta  # sqlglot gives some functions another name
-        if "start" in place:
-            place["written"] = text[place["start"] : place["end"] + 1]
+    for node in (node for one in statements for node in one.walk()):
+        start, end = node.meta_get("start"), node.meta_get("end")
+        if start is not None:  # places make copies slow
+            node.meta.clear()
+        if start is not None and isinstance(node, exp.Func):
+            # sqlglot gives some functions another name
+            node.meta["written"] = text[start : end + 1]
     if len(statements) != 1:
         raise InvalidQuery(f"Ask one question at a time. Found {len(statements)} statements.")
     return statements[0]
@@ -297,6 +305,7 @@ def _longest_run(tokens: list[sqlglot.Token]) -> int:
     return longest
 
 
+@lru_cache(maxsize=4)
 def _without_top(text: str) -> tuple[str, str | None]:
     """The text without TOP n after SELECT, and the n."""
     tokens = _measure(text)

@@ -162,6 +162,16 @@ def _from_below(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.E
     return change(node)
 
 
-def write_outer(tree: exp.Expr) -> str:
-    """The tree as DuckDB's SQL, without comments."""
-    return tree.sql(dialect="duckdb", comments=False)
+def write_outer(tree: exp.Expr, *, copy: bool = True) -> str:
+    """The tree as DuckDB's SQL, without comments. Without a copy the tree is used up."""
+    return tree.sql(dialect="duckdb", comments=False, copy=copy)
+
+
+def write_total(tree: exp.Expr) -> str:
+    """The tree as DuckDB's SQL, with functions that cannot fail.
+
+    >>> import sqlglot
+    >>> write_total(sqlglot.parse_one("SELECT CAST(k AS INT) FROM g"))
+    'SELECT TRY_CAST(k AS INT) FROM g'
+    """
+    return write_outer(make_total(tree), copy=False)

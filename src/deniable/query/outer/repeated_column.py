@@ -40,6 +40,9 @@ def drawn_column(
     rounding += reader.read(value).rounding
     ratio = RatioReader(reader).read(value) if found.kind == Kind.SMOOTH else None
     parts = [value] if ratio is None else list(ratio)
+    if ratio is None and value is output:  # it is a column already
+        shown = (tree.expressions[place].alias_or_name,)
+        return RepeatedColumn(found, shown, rounding, None, formulas.read_all(parts))
     names = tuple(f"_value_{place}_{i}" for i in range(len(parts)))
     for part, name in zip(parts, names, strict=True):
         tree.append("expressions", exp.alias_(part.copy(), name, quoted=True))

@@ -14,7 +14,7 @@ from sqlglot.optimizer.qualify import qualify
 
 from deniable.query.outer.float_sizes import SIZE, count_operations, hand_on_sizes
 from deniable.query.outer.noise_dependence import DependenceReader, Kind, NoiseDependence
-from deniable.query.outer.outer_sql import make_total, write_outer
+from deniable.query.outer.outer_sql import write_total
 from deniable.query.outer.repeated_column import RepeatedColumn, add_size, drawn_column
 from deniable.query.outer.row_formula import FormulaReader
 from deniable.query.outer.scaled_margin import scale_margin
@@ -130,7 +130,7 @@ class _Repeater:
                 column = RepeatedColumn(found, (), margin[1], name)
             columns.append(add_size(tree, place, own, column, reader, written))
         tree.append("expressions", _named(_place(first, DRAW), DRAW))
-        sql = write_outer(make_total(tree))
+        sql = write_total(tree)
         return RepeatedSql(sql, tuple(columns), any(chosen), block.source)
 
     def query(self, node: exp.Expr, *, side: int | None = None) -> _Block:
@@ -193,7 +193,8 @@ class _Repeater:
         node.append("expressions", _named(row, ROW))
         if grouped:
             node.set("group", exp.Group(expressions=[*keys, _place(first, DRAW)]))
-        block = _Block(self._with_margins(node, found), reader.shaky)
+        found = found if chosen is not None else self._with_margins(node, found)
+        block = _Block(found, reader.shaky)
         block = block if kept is None else _with_same_rows(block, node, kept)
         return block, reader, first
 
