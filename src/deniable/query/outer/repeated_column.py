@@ -26,13 +26,14 @@ class RepeatedColumn:
 
 
 def drawn_column(
-    tree: exp.Select,
     place: int,
     output: exp.Expr,
     found: NoiseDependence,
     formulas: FormulaReader,
+    drawn: list[exp.Expr],
 ) -> RepeatedColumn:
-    """Adds what is needed of a column's draws."""
+    """What a column's draws are made of. Lists in `drawn` what SQL must say for every draw,
+    if formulas do not."""
     if found.kind in (Kind.PUBLIC, Kind.JUMPS):
         return RepeatedColumn(found)
     reader = formulas.reader
@@ -40,12 +41,9 @@ def drawn_column(
     rounding += reader.read(value).rounding
     ratio = RatioReader(reader).read(value) if found.kind == Kind.SMOOTH else None
     parts = [value] if ratio is None else list(ratio)
-    if ratio is None and value is output:  # it is a column already
-        shown = (tree.expressions[place].alias_or_name,)
-        return RepeatedColumn(found, shown, rounding, None, formulas.read_all(parts))
     names = tuple(f"_value_{place}_{i}" for i in range(len(parts)))
-    for part, name in zip(parts, names, strict=True):
-        tree.append("expressions", exp.alias_(part.copy(), name, quoted=True))
+    named = zip(parts, names, strict=True)
+    drawn += [exp.alias_(part.copy(), name, quoted=True) for part, name in named]
     return RepeatedColumn(found, names, rounding, None, formulas.read_all(parts))
 
 

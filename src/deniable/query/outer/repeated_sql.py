@@ -118,20 +118,21 @@ class _Repeater:
         written = count_operations(tree), tree.find(exp.Sum, exp.Avg) is not None
         block, reader, first = self.select(tree, chosen=chosen)
         formulas = FormulaReader(tree, reader, _row_sources(tree, block, first))
-        columns, grouped = [], is_grouped(tree)
+        columns, drawn, grouped = list[RepeatedColumn](), list[exp.Expr](), is_grouped(tree)
         for place, output in enumerate(outputs):
             found, own = block.columns[output.alias_or_name], output.unalias()
             margin = None if grouped else scale_margin(own, reader, chosen=any(chosen))
             if margin is None:
-                column = drawn_column(tree, place, own, found, formulas)
+                column = drawn_column(place, own, found, formulas, drawn)
             else:
                 name = f"_margin_{place}"
                 tree.append("expressions", _named(margin[0], name))
                 column = RepeatedColumn(found, (), margin[1], name)
             columns.append(add_size(tree, place, own, column, reader, written))
-        tree.append("expressions", _named(_place(first, DRAW), DRAW))
-        sql = write_total(tree)
-        return RepeatedSql(sql, tuple(columns), any(chosen), block.source)
+        made = RepeatedSql("", tuple(columns), any(chosen), block.source)
+        for value in [*(drawn if made.needs_draws else ()), _named(_place(first, DRAW), DRAW)]:
+            tree.append("expressions", value)
+        return replace(made, sql=write_total(tree))
 
     def query(self, node: exp.Expr, *, side: int | None = None) -> _Block:
         """Rewrites a query inside of the statement."""
