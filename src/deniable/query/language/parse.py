@@ -208,7 +208,7 @@ def _only_statement(text: str) -> exp.Expr:
     return _read_once(text).copy()
 
 
-@lru_cache(maxsize=4)  # what is no question by itself is read again, to take it apart
+@lru_cache(maxsize=4)  # a statement that is taken apart is read again
 def _read_once(text: str) -> exp.Expr:
     try:
         parsed = sqlglot.parse(text, dialect="duckdb")

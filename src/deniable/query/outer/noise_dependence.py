@@ -104,11 +104,12 @@ class DependenceReader:
 
     def _window(self, node: exp.Window) -> NoiseDependence:
         function = node.this
-        rest = [part for part in node.iter_expressions() if part is not function]
+        rest: list[exp.Expr] = [p for p in node.iter_expressions() if p is not function]
         while isinstance(function, exp.IgnoreNulls | exp.RespectNulls):
             skips = isinstance(function, exp.IgnoreNulls)
             function = function.this
-            rest += [function] if skips and self.read(function).gaps else []
+            if skips and self.read(function).gaps:
+                rest.append(function)
         # How many places it looks back, or into how many parts it divides the rows.
         steps = function.this if isinstance(function, _PLACES) else function.args.get("offset")
         rest += [steps] if isinstance(steps, exp.Expr) else []

@@ -187,15 +187,14 @@ class _Repeater:
             same = exp.EQ(this=_place(first, DRAW), expression=_place(outer[0], DRAW))
             node.where(same, copy=False)
             return _Block(found, reader.shaky), reader, first
-        only = next(iter(sources.values())) if len(sources) == 1 else None
-        kept = None if grouped or side is not None else only
-        kept = None if kept is None or kept.source is None else kept
+        only = sources[first] if len(sources) == 1 else None
+        kept = None if grouped or side is not None or not (only and only.source) else only
         row = _place(first, ROW) if kept else _row_number(sources, keys, grouped, side)
         node.append("expressions", _named(row, ROW))
         if grouped:
             node.set("group", exp.Group(expressions=[*keys, _place(first, DRAW)]))
-        found = found if chosen is not None else self._with_margins(node, found)
-        block = _Block(found, reader.shaky)
+        last = chosen is not None
+        block = _Block(found if last else self._with_margins(node, found), reader.shaky)
         block = block if kept is None else _with_same_rows(block, node, kept)
         return block, reader, first
 

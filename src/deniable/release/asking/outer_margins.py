@@ -244,7 +244,7 @@ def _drawn_values(
 
 
 def _repeats(made: list[Floats], shown: "pa.ChunkedArray[Any]", column: RepeatedColumn) -> bool:
-    """Whether draw 0 of the formulas is what SQL says, but for the rounding around it."""
+    """Whether draw 0 of the formulas is what SQL says, except for the rounding around it."""
     with np.errstate(all="ignore"):
         value = made[0][0] if len(made) == 1 else made[0][0] / made[1][0]
     value = np.where(np.isfinite(value), value, np.nan)
