@@ -114,7 +114,7 @@ def test_what_is_counted_over_chosen_rows_jumps(text):
 
 @pytest.mark.parametrize("sign", ["*", "/", "+"])
 def test_long_products_are_read_once(sign):
-    """Each factor that is read again doubles the time: 200 of them would take for ever."""
+    """Each factor that is read again doubles the time: 200 of them would never end."""
     reader = DependenceReader(COLUMNS, lambda node: N, shaky=False)
     calls, read_one = [], reader.read
     reader.read = lambda node: calls.append(node) or read_one(node)
