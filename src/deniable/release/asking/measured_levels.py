@@ -147,7 +147,7 @@ class LevelPart(ReleasedPart):
             else:
                 made = pa.array(self.values[own])
             self.columns[own] = pa.chunked_array([made])
-        self.sources = self.redraw(0)
+        self.sources = self.redraw(1)
 
     def _fit(self, own: str, measured: list[Floats]) -> Floats:
         return least_squares(self.sizes, self.levels, self.variances[own], measured)

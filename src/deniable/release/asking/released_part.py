@@ -32,7 +32,7 @@ class ReleasedPart:
         self.columns = {c: table[c] for c in release.columns}
         self.margins = {c: to_floats(table[own[c]]) for c in release.columns if c in own}
         self.values = {c: to_floats(table[c]) for c in self.margins}
-        self.sources = self.redraw(0)
+        self.sources = self.redraw(1)
 
     def redraw(self, draws: int) -> dict[str, Redrawn]:
         """The errors of its numbers, drawn again."""
