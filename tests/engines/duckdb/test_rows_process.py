@@ -1,6 +1,7 @@
 """The process that runs SQL over released rows cannot do anything else."""
 
 import os
+import signal
 import socket
 import threading
 from pathlib import Path
@@ -18,6 +19,32 @@ SECRET = "kestrel-918273645"
 def test_rows_come_back_in_order_and_with_their_types():
     made = ROWS_PROCESS.query(ROWS, "SELECT name, x * 1.5 AS y FROM t ORDER BY x DESC")
     assert made.to_pydict() == {"name": [None, "b", "a"], "y": [4.5, 3.0, 1.5]}
+
+
+@pytest.mark.parametrize("many", [100, 500_000])
+def test_requests_of_any_size_are_sent(many):
+    """What a pipe does not take at once is sent by a thread."""
+    rows = {"t": pa.table({"x": range(many)}), "given": pa.table({"x": [5]})}
+    made = ROWS_PROCESS.query(rows, 'SELECT SUM(t.x) + MIN(g.x) AS s FROM t, "given" AS g')
+    assert made["s"].to_pylist() == [many * (many - 1) // 2 + 5]
+
+
+def test_a_request_that_is_not_read_ends_with_its_process(monkeypatch):
+    process, receive = RowsProcess(), rows_process._receive
+    process.start()
+    os.kill(process.pid, signal.SIGSTOP)  # it reads nothing
+
+    def wait(pipe, clock):
+        assert process._sender.is_alive()
+        raise TimeoutError
+
+    monkeypatch.setattr(rows_process, "_receive", wait)
+    with pytest.raises(RowsRefused, match="more than"):
+        process.query({"t": pa.table({"x": range(500_000)})}, "SELECT x FROM t")
+    assert process._sender is None
+    monkeypatch.setattr(rows_process, "_receive", receive)
+    assert len(process.query(ROWS, "SELECT x FROM t")) == 3
+    process.close()
 
 
 def test_nothing_is_kept_between_two_questions():

@@ -191,3 +191,16 @@ def test_long_constants_and_trees_are_refused():
 )
 def test_functions_cannot_fail(text, total):
     assert write_outer(make_total(sqlglot.parse_one(text, dialect="duckdb"))) == total
+
+
+@pytest.mark.parametrize("function", ["LN({})", "SQRT({})", "LOG(2, {})"])
+def test_what_is_written_twice_at_every_level_has_few_levels(function):
+    text = "n"
+    for _ in range(4):
+        text = function.format(text)
+    tree = sqlglot.parse_one(f"SELECT {text} FROM g", dialect="duckdb")
+    check_outer(tree, {"g"})
+    assert len(write_outer(make_total(tree))) < 30 * len(text)
+    deep = sqlglot.parse_one(f"SELECT {function.format(text)} FROM g", dialect="duckdb")
+    with pytest.raises(InvalidQuery, match="At most 4 levels of LN"):
+        check_outer(deep, {"g"})

@@ -135,3 +135,37 @@ def test_ratios_and_rounding_are_seen():
     ).columns
     assert (len(columns[0].values), columns[0].rounding) == (2, 0.1)
     assert len(columns[1].values) == 1
+
+
+CHOSEN = [
+    "SELECT k, n FROM g ORDER BY k LIMIT (SELECT COUNT(*) FROM g WHERE n > 50)",
+    "SELECT k, n FROM g ORDER BY k OFFSET (SELECT CAST(MAX(n) AS INT) % 3 FROM g)",
+    "SELECT n, k FROM g ORDER BY ALL LIMIT 2",
+    "SELECT k, n FROM g WHERE k IN (SELECT k FROM g WHERE n > 50)",
+    "SELECT k, n FROM g WHERE EXISTS (SELECT 1 FROM g AS h WHERE h.n > 50 AND h.k = g.k)",
+    "SELECT k, n FROM g WHERE k = (SELECT MAX(k) FROM g WHERE n > 50)",
+    "SELECT k, n FROM g ORDER BY 2 LIMIT 2",
+]
+
+
+@pytest.mark.parametrize("text", CHOSEN)
+def test_rows_that_noise_chose_are_known_as_such(text):
+    assert repeat_sql(sqlglot.parse_one(text, dialect="duckdb"), TABLES).chosen
+
+
+def test_what_rows_of_noise_decide_jumps():
+    text = (
+        "SELECT CASE WHEN EXISTS (SELECT 1 FROM g WHERE n > 50) THEN n ELSE j END AS v FROM g"
+    )
+    (column,) = repeat_sql(sqlglot.parse_one(text, dialect="duckdb"), TABLES).columns
+    assert column.dependence.kind == Kind.JUMPS
+
+
+@pytest.mark.parametrize("name", ["_row", "_DRAW", "n__margin", "v__size"])
+def test_names_that_are_added_are_not_taken_from_the_statement(name):
+    text = f'SELECT v - 1 AS w FROM (SELECT n + 1 AS v, k AS "{name}" FROM g)'
+    with pytest.raises(NotRepeatable):
+        repeat_sql(sqlglot.parse_one(text, dialect="duckdb"), TABLES)
+    taken = {"g": {**TABLES["g"], name: NoiseDependence()}}
+    with pytest.raises(NotRepeatable):
+        repeat_sql(sqlglot.parse_one("SELECT k, n FROM g", dialect="duckdb"), taken)

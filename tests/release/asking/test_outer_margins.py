@@ -202,3 +202,32 @@ def test_ordered_set_aggregates_of_groups(session):
     assert set(answer.answer.margins) == {"s"}
     values = session.sql(outer_coverage.INNER, epsilon=1).to_arrow()["n"].to_pylist()
     assert answer.to_arrow()["m"][0].as_py() == np.median(values)
+
+
+@pytest.mark.parametrize("name", ["n__margin", "_row", "_draw", "s__size"])
+def test_a_released_column_with_a_name_of_ours_is_shown_as_it_is(session, name):
+    inner = f"SELECT k, size, COUNT(*) AS n, SUM(x) AS {name} FROM t GROUP BY k, size"
+    released = session.sql(inner, epsilon=1)
+    answer = session.sql(f"SELECT * FROM ({inner})", epsilon=1)
+    assert answer[name] == released[name]
+    assert answer["n"] == released["n"]
+    assert not answer.answer.margins
+    assert "No margins are known" in str(answer)
+
+
+def test_a_formula_that_is_not_what_the_sql_says_gives_no_margin():
+    share = RepeatedColumn(NoiseDependence(Kind.SMOOTH), ("a", "b"))
+    above, below = np.array([[10.0, 30.0, 5.0]]), np.array([[40.0, 40.0, 0.0]])
+    right, wrong = (pa.chunked_array([[0.25, last, None]]) for last in (0.75, 0.76))
+    assert outer_margins._repeats([above, below], right, share)
+    assert not outer_margins._repeats([above, below], wrong, share)
+    rounded = RepeatedColumn(share.dependence, share.values, rounding=0.1)
+    assert outer_margins._repeats([above, below], wrong, rounded)
+    assert not outer_margins._repeats([above], right, rounded)
+
+
+def test_margins_need_formulas_that_repeat_the_answer(session, monkeypatch):
+    text = "SELECT k, n / SUM(n) OVER () AS share, n AS heads FROM ({})"
+    assert set(ask(session, text).answer.margins) == {"share", "heads"}
+    monkeypatch.setattr(outer_margins, "_repeats", lambda *_: False)
+    assert set(ask(session, text).answer.margins) == {"heads"}

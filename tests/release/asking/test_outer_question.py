@@ -96,20 +96,30 @@ def test_a_unit_among_the_groups_is_not_released():
     assert data.remaining.epsilon == 1000
 
 
-def test_the_rows_are_handed_over_if_the_sql_fails_after_the_charge(monkeypatch):
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (RowsRefused("it broke\nsecond line"), "it broke"),
+        (pa.ArrowInvalid("no table"), "ArrowInvalid"),
+        (OSError("no process can be started"), "OSError"),
+        (MemoryError(), "MemoryError"),
+    ],
+)
+def test_the_rows_are_handed_over_if_the_sql_fails_after_the_charge(monkeypatch, fault, said):
     data = protect()
     query, calls = rows_process.RowsProcess.query_each, []
 
     def breaks(self, tables, statements, **options):
         calls.append(statements)
         if len(calls) > 1:
-            return [RowsRefused("it broke\nsecond line")] * len(statements)
+            raise fault
         return query(self, tables, statements, **options)
 
     monkeypatch.setattr(rows_process.RowsProcess, "query_each", breaks)
     answer = data.sql(f"SELECT MAX(n) AS most FROM ({INNER})", epsilon=1)
     assert answer.columns == ("ward", "n")
-    assert "it broke. These are the rows" in str(answer)
+    assert f"{said}. These are the rows" in str(answer)
+    assert data.remaining.epsilon == 999
     assert dp.verify(answer.to_json()).checks
 
 

@@ -21,7 +21,7 @@ from typing import IO
 import pyarrow as pa
 
 from deniable.engines.duckdb import rows_worker
-from deniable.engines.duckdb.rows_worker import table_from_bytes, table_to_bytes, write_message
+from deniable.engines.duckdb.rows_worker import table_from_bytes, table_to_bytes, with_length
 
 SECONDS = 2.0  # for one question, of the process's own time where the system tells it
 _PATIENCE = 10.0  # times as long may pass on the clock, if the machine is busy
@@ -42,6 +42,7 @@ class RowsProcess:
 
     seconds: float = SECONDS
     _child: "subprocess.Popen[bytes] | None" = None
+    _sender: threading.Thread | None = None  # it still sends a request
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self) -> None:
@@ -87,18 +88,18 @@ class RowsProcess:
             "most_rows": most_rows,
         }
         messages = [json.dumps(request).encode(), *map(table_to_bytes, tables.values())]
+        message = b"".join(map(with_length, messages))
         with self._lock:
             child = self._started()
             assert child.stdin is not None
-            sender = threading.Thread(target=_send, args=(child.stdin, messages), daemon=True)
-            sender.start()  # a full pipe must not hold up the clock
             try:
+                self._sender = _send(child.stdin, message)
                 return [self._answer(child) for _ in statements]
             except BaseException:  # an answer may still come: nobody else may read it
                 self._end()
                 raise
             finally:
-                sender.join()
+                self._join_sender()
 
     def _answer(self, child: "subprocess.Popen[bytes]") -> "pa.Table | RowsRefused":
         """The next answer. A process that gives none is ended."""
@@ -131,6 +132,7 @@ class RowsProcess:
     def forget(self) -> None:
         """Leaves the process to the parent of a fork: two users would mix up their rows."""
         child, self._child, self._lock = self._child, None, threading.Lock()
+        self._sender = None
         for pipe in () if child is None else (child.stdin, child.stdout):
             if pipe is not None:
                 _close(pipe)
@@ -154,6 +156,7 @@ class RowsProcess:
             stderr=subprocess.DEVNULL,
             env={},
             cwd=Path(rows_worker.__file__).parent,
+            bufsize=0,
         )
         assert self._child.stdout is not None
         try:
@@ -163,11 +166,17 @@ class RowsProcess:
             raise RowsRefused("the process for SQL over released rows cannot start") from None
         return self._child
 
+    def _join_sender(self) -> None:
+        sender, self._sender = self._sender, None
+        if sender is not None:
+            sender.join()
+
     def _end(self) -> None:
         child, self._child = self._child, None
         if child is not None:
             child.kill()
             child.wait()
+            self._join_sender()  # before the number of its pipe is another file's
             for pipe in (child.stdin, child.stdout):
                 if pipe is not None:
                     _close(pipe)
@@ -180,12 +189,29 @@ def _close(pipe: IO[bytes]) -> None:
         return
 
 
-def _send(pipe: IO[bytes], messages: list[bytes]) -> None:
+def _send(pipe: IO[bytes], message: bytes) -> threading.Thread | None:
+    """Sends what the pipe takes at once. A thread sends the rest: a full pipe must not hold up
+    the clock."""
+    rest = memoryview(message)
+    os.set_blocking(pipe.fileno(), False)
     try:
-        for message in messages:
-            write_message(pipe, message)
-        pipe.flush()
-    except (OSError, ValueError):  # the process has ended; the reader notices it
+        while rest:
+            rest = rest[os.write(pipe.fileno(), rest) :]
+    except BlockingIOError:
+        os.set_blocking(pipe.fileno(), True)
+        sender = threading.Thread(target=_send_rest, args=(pipe, rest), daemon=True)
+        sender.start()
+        return sender
+    except OSError:  # the process has ended; the reader notices it
+        return None
+    return None
+
+
+def _send_rest(pipe: IO[bytes], rest: memoryview) -> None:
+    try:
+        while rest:
+            rest = rest[pipe.write(rest) :]
+    except (OSError, ValueError):  # as above
         return
 
 

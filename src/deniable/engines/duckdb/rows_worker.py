@@ -78,11 +78,11 @@ def fill_tables(
     >>> made.to_pylist()
     [{'y': 2}]
     """
+    given = "".join(tables) + "_"  # no table is called like this
     with database.cursor() as connection:
         for name, rows in tables.items():
-            connection.register("given", rows)
-            connection.execute(f"CREATE TEMP TABLE {_quote(name)} AS FROM given")
-            connection.unregister("given")
+            connection.register(given, rows)
+            connection.execute(f"CREATE TEMP TABLE {_quote(name)} AS FROM {_quote(given)}")
         for name, (table, columns) in views.items():
             listed = ", ".join(map(_quote, columns))
             connection.execute(
@@ -109,7 +109,12 @@ def run_sql(connection: duckdb.DuckDBPyConnection, sql: str, most_rows: int) -> 
 
 def write_message(pipe: IO[bytes], message: bytes) -> None:
     """Writes the length of a message, and the message."""
-    pipe.write(_LENGTH.pack(len(message)) + message)
+    pipe.write(with_length(message))
+
+
+def with_length(message: bytes) -> bytes:
+    """A message as it is sent: its length, and then itself."""
+    return _LENGTH.pack(len(message)) + message
 
 
 def read_message(pipe: IO[bytes]) -> bytes:

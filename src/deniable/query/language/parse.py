@@ -206,6 +206,11 @@ def _parse_select(text: str) -> exp.Expr:
 
 def _only_statement(text: str) -> exp.Expr:
     """The only statement in a text, or the expression that it is."""
+    return _read_once(text).copy()
+
+
+@lru_cache(maxsize=4)  # a statement that is taken apart is read again
+def _read_once(text: str) -> exp.Expr:
     try:
         parsed = sqlglot.parse(text, dialect="duckdb")
     except RecursionError:
@@ -216,12 +221,15 @@ def _only_statement(text: str) -> exp.Expr:
     for statement in statements:
         check_json_paths(statement)
     joined = re.search(r"\b(STRING_AGG|LISTAGG|GROUP_CONCAT)\s*\(", text, re.IGNORECASE)
-    for function in (node for one in statements for node in one.find_all(exp.Func)):
-        place = function.meta  # sqlglot gives some functions another name
-        if isinstance(function, exp.GroupConcat) and joined:
-            place["written"] = joined[1]
-        if "start" in place:
-            place["written"] = text[place["start"] : place["end"] + 1]
+    for node in (node for one in statements for node in one.walk()):
+        start, end = node.meta_get("start"), node.meta_get("end")
+        if start is not None:  # places make copies slow
+            node.meta.clear()
+        if isinstance(node, exp.GroupConcat) and joined:
+            node.meta["written"] = joined[1]
+        if start is not None and isinstance(node, exp.Func):
+            # sqlglot gives some functions another name
+            node.meta["written"] = text[start : end + 1]
     if len(statements) != 1:
         raise InvalidQuery(f"Ask one question at a time. Found {len(statements)} statements.")
     return statements[0]
@@ -303,6 +311,7 @@ def _longest_run(tokens: list[sqlglot.Token]) -> int:
     return longest
 
 
+@lru_cache(maxsize=4)
 def _without_top(text: str) -> tuple[str, str | None]:
     """The text without TOP n after SELECT, and the n."""
     tokens = _measure(text)

@@ -28,20 +28,25 @@ def split_date_extremes(select: exp.Select) -> tuple[exp.Select, exp.Select] | N
     """
     if not has_only(select, *_KNOWN) or select.args.get("having") or select.args.get("order"):
         return None
-    inner, outer, found = select.copy(), exp.Select(), False
+    if not any(_is_extreme(output.unalias()) for output in select.expressions):
+        return None
+    inner, outer = select.copy(), exp.Select()
     outputs = []
     for output in inner.expressions:
         name, value = output_name(output), output.unalias()
         column: exp.Expr = exp.column(exp.to_identifier(name))
-        if isinstance(value, exp.Min | exp.Max) and isinstance(value.this, _DATES):
-            found = True
+        if _is_extreme(value):
             value = type(value)(this=_days(value.this))
             date = exp.Add(this=_first(), expression=exp.cast(column, "int"))
             column = exp.alias_(date, name)
         outputs.append(exp.alias_(value.copy(), name))
         outer.append("expressions", column)
     inner.set("expressions", outputs)
-    return (inner, outer) if found else None
+    return inner, outer
+
+
+def _is_extreme(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Min | exp.Max) and isinstance(node.this, _DATES)
 
 
 def _first() -> exp.Expr:

@@ -17,7 +17,7 @@ from deniable.query.language.parse import parse_tree
 from deniable.query.outer.date_extremes import split_date_extremes
 from deniable.query.outer.format_split import split_formats
 from deniable.query.outer.level_split import LevelSplit, has_levels, split_levels
-from deniable.query.outer.outer_sql import check_outer, make_total, write_outer
+from deniable.query.outer.outer_sql import check_outer, write_outer, write_total
 from deniable.query.outer.window_split import split_windows
 
 _OUTER_PARTS = (
@@ -89,7 +89,7 @@ def divide(
     except InvalidQuery as deepest:
         raise (deepest if wanted or refusal is None else refusal) from None
     inner = {name: question for question, name in divider.inner.items()}
-    text = write_outer(make_total(outer))
+    text = write_total(outer)
     return DividedQuestion(text, inner, outer, divider.levels_alone(), wanted or nested)
 
 
@@ -182,7 +182,7 @@ class _Divider:
             raise InvalidQuery("FOR UPDATE, PERCENT and WITH TIES are not supported.")
         if scope.ctes and question.find(exp.Table):
             question.set("with_", exp.With(expressions=[cte.copy() for cte in scope.ctes]))
-        text = write_outer(question)
+        text = write_outer(question, copy=False)
         if text not in self.inner:
             self.ask(text)
             self.inner[text] = f"{self.prefix}{len(self.inner) + 1}"

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from deniable.query.outer.noise_dependence import DependenceReader, Kind, NoiseDependence
 
-_SIZE = "__size"  # what the names of their columns end with
+SIZE = "__size"  # what the names of their columns end with
 _STEP = 2.0**-52
 _SAME = (exp.Paren, exp.Neg, exp.Cast, exp.TryCast, exp.Round, exp.Floor, exp.Ceil, exp.Trunc)
 _FIRST = (exp.Nullif, exp.Sum, exp.Avg, exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
@@ -189,8 +189,8 @@ def hand_on_sizes(
         if size is None:
             handed_on[name] = handed_on[name].at_least(Kind.JUMPS)
         else:
-            node.append("expressions", exp.alias_(size, f"{name}{_SIZE}", quoted=True))
-            handed_on[name] = replace(handed_on[name], size_column=f"{name}{_SIZE}")
+            node.append("expressions", exp.alias_(size, f"{name}{SIZE}", quoted=True))
+            handed_on[name] = replace(handed_on[name], size_column=f"{name}{SIZE}")
     return handed_on
 
 

@@ -33,7 +33,9 @@ def split_formats(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
     """
     if not has_only(select, *_KNOWN):
         return None
-    inner, outer, written = select.copy(), exp.Select(), False
+    if not any(_read(output.unalias()) for output in select.expressions):
+        return None
+    inner, outer = select.copy(), exp.Select()
     names = [output_name(output) for output in inner.expressions]
     for output, name in zip(inner.expressions, names, strict=True):
         column: exp.Expr = exp.column(exp.to_identifier(name))
@@ -45,10 +47,7 @@ def split_formats(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
             )
             dates = exp.TimestampTrunc(this=value.copy(), unit=exp.var(_UNITS[text]))
             _replace_everywhere(inner, output.unalias().copy(), dates)
-            written = True
         outer.append("expressions", column)
-    if not written:
-        return None
     named = zip(inner.expressions, names, strict=True)
     inner.set("expressions", [exp.alias_(e.unalias().copy(), name) for e, name in named])
     return inner, outer

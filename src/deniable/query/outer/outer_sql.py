@@ -40,6 +40,12 @@ _LISTED = frozenset(f"{_CLAUSES} {_VALUES} {_FUNCTIONS} {_AGGREGATES}".split())
 FUNCTION_NAMES = frozenset(f"{_FUNCTIONS} {_AGGREGATES}".split())
 _MOST_NODES = 20_000
 _LONGEST_CONSTANT = 10_000
+_PARTLY = (
+    exp.Ln,
+    exp.Log,
+    exp.Sqrt,
+)  # not defined everywhere: `make_total` doubles their parts
+_MOST_PARTLY = 4  # of them inside of one another
 _TYPES = frozenset(
     (
         *("BIGINT", "BOOLEAN", "DATE", "DECIMAL", "DOUBLE", "FLOAT", "INT", "SMALLINT"),
@@ -84,8 +90,21 @@ def _check_node(node: exp.Expr, names: Set[str]) -> None:
             f"Released rows cannot be cast to {quote_sql(node)}. Use INTEGER, DOUBLE, DECIMAL, "
             "TEXT, BOOLEAN, DATE or TIMESTAMP."
         )
+    elif isinstance(node, _PARTLY) and _depth(node) > _MOST_PARTLY:
+        raise InvalidQuery(
+            f"At most {_MOST_PARTLY} levels of LN, LOG and SQRT inside of one another are "
+            "available over released rows. Use a sub-query for the inner ones."
+        )
     elif isinstance(node, exp.Literal) and len(str(node.this)) > _LONGEST_CONSTANT:
         raise InvalidQuery(f"A constant has more than {_LONGEST_CONSTANT:,} characters.")
+
+
+def _depth(node: exp.Expr) -> int:
+    """How many functions that are not defined everywhere are around this one, with itself."""
+    depth, above = 0, node.find_ancestor(*_PARTLY, exp.Select)
+    while isinstance(above, _PARTLY):
+        depth, above = depth + 1, above.find_ancestor(*_PARTLY, exp.Select)
+    return depth + 1
 
 
 _TABLE_PARTS = frozenset(("this", "alias", "joins", "pivots"))
@@ -124,7 +143,7 @@ def make_total(tree: exp.Expr) -> exp.Expr:
             return exp.DataType.build("double")
         if type(node) is exp.Cast:
             return exp.TryCast(this=node.this, to=node.to)
-        if isinstance(node, exp.Ln | exp.Log | exp.Sqrt):
+        if isinstance(node, _PARTLY):
             # LOG(base, x) has its number in second place
             number = node.args.get("expression") or node.this
             least = exp.GTE if isinstance(node, exp.Sqrt) else exp.GT
@@ -143,6 +162,16 @@ def _from_below(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.E
     return change(node)
 
 
-def write_outer(tree: exp.Expr) -> str:
-    """The tree as DuckDB's SQL, without comments."""
-    return tree.sql(dialect="duckdb", comments=False)
+def write_outer(tree: exp.Expr, *, copy: bool = True) -> str:
+    """The tree as DuckDB's SQL, without comments. Without a copy the tree is used up."""
+    return tree.sql(dialect="duckdb", comments=False, copy=copy)
+
+
+def write_total(tree: exp.Expr) -> str:
+    """The tree as DuckDB's SQL, with functions that cannot fail.
+
+    >>> import sqlglot
+    >>> write_total(sqlglot.parse_one("SELECT CAST(k AS INT) FROM g"))
+    'SELECT TRY_CAST(k AS INT) FROM g'
+    """
+    return write_outer(make_total(tree), copy=False)

@@ -4,7 +4,7 @@ from collections.abc import Set
 
 from deniable.query.language.parse import parse_tree
 from deniable.query.outer.divide import DividedQuestion
-from deniable.query.outer.outer_sql import check_outer, make_total, write_outer
+from deniable.query.outer.outer_sql import check_outer, write_total
 
 
 def read_released_sql(text: str, names: Set[str]) -> DividedQuestion:
@@ -18,4 +18,4 @@ def read_released_sql(text: str, names: Set[str]) -> DividedQuestion:
     """
     tree = parse_tree(text)
     check_outer(tree, names)
-    return DividedQuestion(write_outer(make_total(tree)), {}, tree)
+    return DividedQuestion(write_total(tree), {}, tree)

@@ -26,13 +26,14 @@ class RepeatedColumn:
 
 
 def drawn_column(
-    tree: exp.Select,
     place: int,
     output: exp.Expr,
     dependence: NoiseDependence,
     formulas: FormulaReader,
+    drawn: list[exp.Expr],
 ) -> RepeatedColumn:
-    """Adds what is needed of a column's draws."""
+    """What a column's draws are made of. Lists in `drawn` what SQL must say for every draw,
+    if formulas do not."""
     if dependence.kind in (Kind.PUBLIC, Kind.JUMPS):
         return RepeatedColumn(dependence)
     reader = formulas.reader
@@ -41,8 +42,8 @@ def drawn_column(
     ratio = RatioReader(reader).read(value) if dependence.kind == Kind.SMOOTH else None
     parts = [value] if ratio is None else list(ratio)
     names = tuple(f"_value_{place}_{i}" for i in range(len(parts)))
-    for part, name in zip(parts, names, strict=True):
-        tree.append("expressions", exp.alias_(part.copy(), name, quoted=True))
+    named = zip(parts, names, strict=True)
+    drawn += [exp.alias_(part.copy(), name, quoted=True) for part, name in named]
     return RepeatedColumn(dependence, names, rounding, None, formulas.read_all(parts))
 
 

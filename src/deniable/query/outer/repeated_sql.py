@@ -12,12 +12,9 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 from sqlglot.optimizer.qualify import qualify
 
-from deniable.query.outer.float_sizes import (
-    count_operations,
-    hand_on_sizes,
-)
+from deniable.query.outer.float_sizes import SIZE, count_operations, hand_on_sizes
 from deniable.query.outer.noise_dependence import DependenceReader, Kind, NoiseDependence
-from deniable.query.outer.outer_sql import make_total, write_outer
+from deniable.query.outer.outer_sql import write_total
 from deniable.query.outer.repeated_column import RepeatedColumn, add_size, drawn_column
 from deniable.query.outer.row_formula import FormulaReader
 from deniable.query.outer.scaled_margin import scale_margin
@@ -75,6 +72,8 @@ def repeat_sql(tree: exp.Expr, tables: Tables) -> RepeatedSql:
     >>> [column.dependence.kind.name for column in repeated.columns]
     ['PUBLIC', 'AFFINE']
     """
+    if any(_is_ours(name) for columns in tables.values() for name in columns):
+        raise NotRepeatable
     schema: dict[str, object] = {
         name: dict.fromkeys(columns, "DOUBLE") for name, columns in tables.items()
     }
@@ -119,20 +118,21 @@ class _Repeater:
         written = count_operations(tree), tree.find(exp.Sum, exp.Avg) is not None
         block, reader, first = self.select(tree, chosen=chosen)
         formulas = FormulaReader(tree, reader, _row_sources(tree, block, first))
-        columns, grouped = [], is_grouped(tree)
+        columns, drawn, grouped = list[RepeatedColumn](), list[exp.Expr](), is_grouped(tree)
         for place, output in enumerate(outputs):
             found, own = block.columns[output.alias_or_name], output.unalias()
             margin = None if grouped else scale_margin(own, reader, chosen=any(chosen))
             if margin is None:
-                column = drawn_column(tree, place, own, found, formulas)
+                column = drawn_column(place, own, found, formulas, drawn)
             else:
                 name = f"_margin_{place}"
                 tree.append("expressions", _named(margin[0], name))
                 column = RepeatedColumn(found, (), margin[1], name)
             columns.append(add_size(tree, place, own, column, reader, written))
-        tree.append("expressions", _named(_place(first, DRAW), DRAW))
-        sql = write_outer(make_total(tree))
-        return RepeatedSql(sql, tuple(columns), any(chosen), block.source)
+        made = RepeatedSql("", tuple(columns), any(chosen), block.source)
+        for value in [*(drawn if made.needs_draws else ()), _named(_place(first, DRAW), DRAW)]:
+            tree.append("expressions", value)
+        return replace(made, sql=write_total(tree))
 
     def query(self, node: exp.Expr, *, side: int | None = None) -> _Block:
         """Rewrites a query inside of the statement."""
@@ -187,15 +187,15 @@ class _Repeater:
             same = exp.EQ(this=_place(first, DRAW), expression=_place(outer[0], DRAW))
             node.where(same, copy=False)
             return _Block(read, reader.shaky), reader, first
-        only = next(iter(sources.values())) if len(sources) == 1 else None
-        can_keep = not grouped and side is None and only is not None and only.source is not None
-        same_rows = only if can_keep else None
-        row = _place(first, ROW) if same_rows else _row_number(sources, keys, grouped, side)
+        only = sources[first] if len(sources) == 1 else None
+        kept = None if grouped or side is not None or not (only and only.source) else only
+        row = _place(first, ROW) if kept else _row_number(sources, keys, grouped, side)
         node.append("expressions", _named(row, ROW))
         if grouped:
             node.set("group", exp.Group(expressions=[*keys, _place(first, DRAW)]))
-        block = _Block(self._with_margins(node, read), reader.shaky)
-        block = block if same_rows is None else _with_same_rows(block, node, same_rows)
+        last = chosen is not None
+        block = _Block(read if last else self._with_margins(node, read), reader.shaky)
+        block = block if kept is None else _with_same_rows(block, node, kept)
         return block, reader, first
 
     def _leave_out(self, node: exp.Select, reader: DependenceReader) -> None:
@@ -219,7 +219,7 @@ class _Repeater:
         """How each output depends on noise; `unchanged` if columns may keep their margins."""
         found: dict[str, NoiseDependence] = {}
         for output in node.expressions:
-            if output.alias_or_name in found:
+            if output.alias_or_name in found or _is_ours(output.alias_or_name):
                 raise NotRepeatable  # two outputs of one name cannot be told apart
             own = reader.read(output.unalias())
             plain = unchanged and isinstance(output.unalias(), exp.Column)
@@ -304,7 +304,8 @@ class _Repeater:
             self._rename(select)
             block, own, _ = self.select(select, outer=(first, reader))
             found = next(iter(block.columns.values()))
-            select.meta["dependence"] = found.at_least(Kind.JUMPS) if own.shaky else found
+            jumps = NoiseDependence(Kind.JUMPS, found.sources)  # even if it is a key
+            select.meta["dependence"] = jumps if own.shaky else found
         found = select.meta["dependence"]
         assert isinstance(found, NoiseDependence)
         return replace(found, own_margin=None)
@@ -331,6 +332,11 @@ MARGIN, DRAWN = "__margin", "__drawn"  # what names of columns and tables end wi
 _JOINS = ("", "INNER", "CROSS", "OUTER")
 _SIDES = ("this", "expression")
 _PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "order")
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a column is called like one that is added here."""
+    return name.lower() in (DRAW, ROW) or name.lower().endswith((MARGIN, SIZE))
 
 
 def _columns_of(sources: Mapping[str, _Block]) -> dict[tuple[str, str], NoiseDependence]:
@@ -374,7 +380,8 @@ def _row_sources(
 
 def _either(a: NoiseDependence, b: NoiseDependence) -> NoiseDependence:
     rounding = max(a.rounding, b.rounding)
-    return NoiseDependence(max(a.kind, b.kind), a.sources | b.sources, rounding=rounding)
+    sources, gaps = a.sources | b.sources, max(a.gaps, b.gaps)
+    return NoiseDependence(max(a.kind, b.kind), sources, rounding=rounding, gaps=gaps)
 
 
 def _place(table: str, name: str) -> exp.Column:

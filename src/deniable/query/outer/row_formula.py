@@ -43,6 +43,8 @@ class RowFormula:
         """
         if self.operation == "noisy":
             place = public[_ROW]
+            if np.array_equal(place, np.arange(noisy[self.name].shape[1])):
+                return noisy[self.name]  # every row, in order
             found = noisy[self.name][:, np.nan_to_num(place).astype(np.int64)]
             return np.where(np.isnan(place), np.nan, found)
         if self.operation == "moved":  # the number of another row, such as LAG
@@ -54,7 +56,8 @@ class RowFormula:
             return _add_up(parts[0], public.get(self.name), average=self.operation == "avg")
         with np.errstate(all="ignore"):
             made = _OPERATIONS[self.operation](*parts)
-            return np.where(np.isfinite(made), made, np.nan)
+            known = np.isfinite(made)
+            return made if known.all() else np.where(known, made, np.nan)
 
 
 _OPERATIONS: Mapping[str, Callable[[Floats, Floats], Floats]] = {
@@ -69,10 +72,9 @@ _OPERATIONS: Mapping[str, Callable[[Floats, Floats], Floats]] = {
 def _add_up(values: Floats, parts: Floats | None, *, average: bool) -> Floats:
     """The sum or the average of each row's part of the rows, or of all rows."""
     known = ~np.isnan(values)
-    filled = np.where(known, values, 0.0)
+    filled = values if known.all() else np.where(known, values, 0.0)
     if parts is None:
         sums, counts = (x.sum(axis=1, keepdims=True) for x in (filled, known))
-        sums, counts = (np.repeat(x, values.shape[1], axis=1) for x in (sums, counts))
     else:
         _, part = np.unique(parts, return_inverse=True)
         order = np.argsort(part, kind="stable")
@@ -82,7 +84,8 @@ def _add_up(values: Floats, parts: Floats | None, *, average: bool) -> Floats:
             for x in (filled, known.astype(np.float64))
         )
     with np.errstate(all="ignore"):
-        return np.where(counts > 0, sums / counts if average else sums, np.nan)
+        made = np.where(counts > 0, sums / counts if average else sums, np.nan)
+    return np.ascontiguousarray(np.broadcast_to(made, values.shape))
 
 
 class FormulaReader:

@@ -18,7 +18,8 @@ def remove_choice(tree: exp.Select, reader: DependenceReader) -> list[bool]:
     if tree.args.get("limit") or tree.args.get("offset"):
         by = [node.this for node in order.expressions] if order else []
         own = [outputs.get(node.name, node) if _is_name(node) else node for node in by]
-        chosen += [is_noisy(node) for node in own]
+        ends = [tree.args.get(part) for part in ("limit", "offset")]
+        chosen += [is_noisy(node) for node in [*own, *filter(None, ends)]]
     windows = any(own_nodes(output, exp.Window) for output in tree.expressions)
     grouped = is_grouped(tree)
     last = "qualify" if tree.args.get("qualify") else "having" if grouped else "where"

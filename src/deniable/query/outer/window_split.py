@@ -22,9 +22,9 @@ def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
     ['SELECT w AS w, COUNT(*) AS "COUNT(*)" FROM t GROUP BY w', 'SELECT w, SUM("COUNT(*)")
     OVER () AS s WHERE "COUNT(*)" > 5']
     """
-    select = select.copy()
     if not _needs_split(select) or select.find(exp.Star) in select.expressions:
         return None
+    select = select.copy()
     written = _keys(select, select.args.get("group"))
     keys = [key for _, key in written]
     found = [

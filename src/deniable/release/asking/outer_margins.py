@@ -234,18 +234,22 @@ def _drawn_values(
     names = [name for name in zero.column_names if name == ROW or name.startswith(PUBLIC)]
     public = {name: to_floats(ordered[name]) for name in names}
     times, found = 1 + draws * (1 + bends), list[list[Floats]]()
-    for column in repeated.columns:
+    for place, column in enumerate(repeated.columns):
         made = [  # one that is public has the same values in every draw
             np.broadcast_to(formula.evaluate(noisy, public), (times, len(cells[0])))
             for formula in column.formulas
         ]
-        by_sql = [to_floats(ordered[name]) for name in column.values]
-        same = all(
-            np.allclose(own[0], sql, rtol=1e-9, atol=1e-9, equal_nan=True)
-            for own, sql in zip(made, by_sql, strict=True)
-        )
-        found.append(made if same else [])
+        found.append(made if made and _repeats(made, ordered.column(place), column) else [])
     return found
+
+
+def _repeats(made: list[Floats], shown: "pa.ChunkedArray[Any]", column: RepeatedColumn) -> bool:
+    """Whether draw 0 of the formulas is what SQL says, except for the rounding around it."""
+    with np.errstate(all="ignore"):
+        value = made[0][0] if len(made) == 1 else made[0][0] / made[1][0]
+    value = np.where(np.isfinite(value), value, np.nan)
+    most = 1e-9 + column.rounding
+    return np.allclose(value, to_floats(shown), rtol=1e-9, atol=most, equal_nan=True)
 
 
 def _largest(half: Floats, own: NDArray[np.int64], wanted: NDArray[np.int64]) -> Floats:

@@ -140,8 +140,9 @@ def _try_on_made_up_rows(
         ) from None
 
 
-def _reason(problem: RowsRefused) -> str:
-    first = str(problem).strip().split("\n")[0]
+def _reason(problem: Exception) -> str:
+    known = isinstance(problem, RowsRefused | InvalidQuery)
+    first = str(problem).strip().split("\n")[0] if known else type(problem).__name__
     return printable(first[:_LONGEST_REASON]).rstrip(".")
 
 
@@ -157,8 +158,8 @@ def release_outer(
     inner = _release_parts(session, asked, fresh=fresh, question_id=question_id)
     try:
         answer, notes = compute_outer(asked.divided, inner, asked.measured)
-    except (RowsRefused, InvalidQuery) as problem:
-        why = _reason(problem) if isinstance(problem, RowsRefused) else str(problem)
+    except Exception as problem:  # the rows are paid for: they are handed over
+        why = _reason(problem)
         answer = next(iter(inner.values())).answer
         notes = (
             f"The SQL over the released rows could not be run: {why}. These are the rows of "

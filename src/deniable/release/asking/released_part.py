@@ -13,7 +13,7 @@ from deniable.query.margins.linear_forms import LinearForm, form
 from deniable.query.margins.margins import noise_of_features
 from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.query.margins.redrawn import Redrawn, redraw_errors
-from deniable.query.outer.noise_dependence import Kind, NoiseDependence
+from deniable.query.outer.noise_dependence import Gaps, Kind, NoiseDependence
 from deniable.query.outer.repeated_sql import DRAW, MARGIN, ROW
 from deniable.query.plan.plan import Chosen, Feature, walk
 from deniable.release.answer.answer_table import column_names
@@ -53,7 +53,8 @@ class ReleasedPart:
             kind = Kind.JUMPS if found[column].errors is None else kind
             margin = None if column in units else f"{column.lower()}{MARGIN}"
             source = frozenset({(self.name, column.lower())})
-            made[column.lower()] = NoiseDependence(kind, source, margin)
+            gaps = Gaps.NONE if found[column].linear else Gaps.STEEP
+            made[column.lower()] = NoiseDependence(kind, source, margin, gaps=gaps)
         return made
 
     def plain_table(self) -> "pa.Table":
