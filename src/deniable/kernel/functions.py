@@ -105,9 +105,7 @@ def _lookup(node: exp.Anonymous, scope: RowScope) -> Value:
     place = scope.value(at)
     if isinstance(listed, exp.Column):
         values = _list_of(listed, scope)
-        require(
-            place.kind == "int" and place.bits <= 32, "A place is not an integer of 32 bits."
-        )
+        require(place.kind == "int" and place.bits <= 32, "A place is not a small integer.")
         element = stored(values.kind.removeprefix(_LIST))
         return element._replace(zeros=values.zeros if element.zeros else 0)
     entries = _elements(listed, scope)
