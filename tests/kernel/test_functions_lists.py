@@ -51,13 +51,13 @@ HOSTILE = {
         LISTED,
         ELEMENT,
         "LIST_EXTRACT(d1, 'a')",
-        "no integer",
+        "not a small integer",
     ),
     "a place that is too large": (
         LISTED,
         ELEMENT,
         "LIST_EXTRACT(d1, CAST(place AS BIGINT))",
-        "of 32 bits",
+        "a small integer",
     ),
     "the sign of a zero in lists that tie": (
         TIED,
