@@ -2,8 +2,8 @@
 
 How long an engine works depends on the rows, so that time may not be seen. A plan gets a slot:
 its length follows from the plan, from what the policy declares, and from a rehearsal on made-up
-rows. An answer, and a failure, waits for the end of its slot. An engine that is not ready by
-then is killed, and the one error of all failures is given at that same moment.
+rows. An answer, and a failure, waits for the end of its slot. An engine that is not ready
+shortly before is killed, and the one error of all failures is given at the slot's end.
 """
 
 import time
