@@ -67,7 +67,7 @@ HOSTILE = {
     ),
     "a length of no list": (LISTED, "ARRAY_LENGTH(d1)", "ARRAY_LENGTH(place)", "not a list"),
     "a list as a text": (LISTED, ELEMENT, "TRY_CAST(d1 AS TEXT)", "no rule"),
-    "a path in what may be no JSON": (JSON, "TRY_CAST(c0 AS JSON)", "c0", "may be no JSON"),
+    "a path in what may be no JSON": (JSON, "TRY_CAST(c0 AS JSON)", "c0", "may not be JSON"),
     "a cast to JSON that may fail": (
         JSON,
         "TRY_CAST(c0 AS JSON)",

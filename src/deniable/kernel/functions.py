@@ -135,7 +135,7 @@ def _elements(node: Node, scope: RowScope) -> list[Value]:
     require(isinstance(node, exp.Array), "A list is not written down in the statement.")
     found = [scope.value(one) for one in only(node, "expressions").expressions]
     whole = all(one.kind == "int" and one.bounded and not one.null for one in found)
-    require(found and whole, "A list has elements that are no integers in a range.")
+    require(found and whole, "A list has elements that are not integers in a range.")
     return found
 
 
@@ -154,7 +154,7 @@ def _json_text(node: exp.JSONExtractScalar, scope: RowScope) -> Value:
     """x ->> path: the text at a constant path of keys and places, or NULL. It fails on a text
     that is not JSON, so x is one by its type: TRY_CAST has made NULL of all others."""
     value, path = scope.value(only(node, "this", "expression").this), node.expression
-    require(value.kind == "json", "A path is looked up in what may be no JSON.")
+    require(value.kind == "json", "A path is looked up in what may not be JSON.")
     parts = path.expressions[1:] if isinstance(path, exp.JSONPath) else [node]
     plain = all(type(part.this) is _STEPS.get(type(part)) for part in parts)
     require(plain, "A path has other steps than keys and places.")

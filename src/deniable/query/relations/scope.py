@@ -230,7 +230,7 @@ class Scope:
             raise InvalidQuery(
                 f"Column {column.name} cannot be used in a question: its type is not a number, "
                 "text, boolean, date or timestamp. Convert it in the source, or leave it out. "
-                "If it holds lists, declare their `length`, and ask about UNNEST."
+                "If it holds lists, declare their `length`, and read them with UNNEST."
             )
         if column.kind != "number":
             return ValueRange(column.kind, timed=column.timed)
