@@ -41,6 +41,9 @@ def test_a_matrix_is_as_wide_as_that_of_the_fit(kind, features, tmp_path):
     known = ROWS[:, : read.n_features_in_]
     assert read.n_features_in_ == (2 if "features" in declared else 3)
     assert np.array_equal(predict(read, known), predict(model, ROWS))
+    assert np.array_equal(predict(read, ROWS), predict(model, ROWS))  # the matrix of the fit
+    with pytest.raises(InvalidParameter, match=f"expecting {known.shape[1]} features"):
+        predict(read, known[:, :-1])
 
 
 def test_features_of_a_matrix_can_be_named_for_a_score():

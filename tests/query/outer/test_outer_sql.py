@@ -193,7 +193,9 @@ def test_functions_cannot_fail(text, total):
     assert write_outer(make_total(sqlglot.parse_one(text, dialect="duckdb"))) == total
 
 
-@pytest.mark.parametrize("function", ["LN({})", "SQRT({})", "LOG(2, {})"])
+@pytest.mark.parametrize(
+    "function", ["LN({})", "SQRT({})", "LOG(2, {})", "SQRT((SELECT {} FROM g))"]
+)
 def test_what_is_written_twice_at_every_level_has_few_levels(function):
     text = "n"
     for _ in range(4):

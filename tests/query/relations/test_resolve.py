@@ -4,6 +4,7 @@ import pytest
 
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import InvalidQuery
+from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
 from tests.query.town import SOURCES, policy
@@ -313,3 +314,12 @@ def test_with_that_doubles_itself_again_and_again_is_refused():
     )
     with pytest.raises(InvalidQuery, match=r"too long|too many tables"):
         planned(f"{names} SELECT COUNT(*) FROM a40")
+
+
+def test_groups_that_reach_too_far_are_refused_as_a_question():
+    """The policy is right; only the values that the question makes are too large."""
+    wide = Table.declare("t", unit="p", bounds={"x": (0, 10**20)}, neighbors="add-remove")
+    far = Policy([wide.with_schema({"p": "BIGINT", "x": "DOUBLE"})], epsilon=1)
+    asked = parse("SELECT AVG(y) AS a FROM (SELECT p, SUM(x*x*x*x) AS y FROM t GROUP BY p)")
+    with pytest.raises(InvalidQuery, match="values beyond 1e60"):
+        plan(asked, far, epsilon=1)

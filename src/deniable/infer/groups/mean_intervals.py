@@ -202,12 +202,15 @@ def _share_quantiles(rows: Floats, p: Floats, tail: float, sampled: float) -> En
 
     Without a known population it is binomial. Of a sample without replacement it is
     hypergeometric, which is near the binomial law of equal mean and variance (Sandiford 1960)
-    if the rarer outcome is counted. A binomial quantile times sqrt(1 - sampled) would be too
-    short: if half of a population is sampled, none of its 3 sick persons is found with a
-    chance of an eighth.
+    if the rarer outcome is counted, in the sample or in the rest, whichever is smaller. A
+    binomial quantile times sqrt(1 - sampled) would be too short: if half of a population is
+    sampled, none of its 3 sick persons is found with a chance of an eighth.
     """
     if sampled >= 1:
         return np.zeros_like(p), np.zeros_like(p)
+    if sampled > 0.5:  # what was not drawn is a sample too, and off by as much the other way
+        down, up = _share_quantiles(rows * (1 - sampled) / sampled, p, tail, 1 - sampled)
+        return up, down
     rarer = np.minimum(p, 1 - p)
     chance = rarer + sampled - rarer * sampled
     inside = (p > 0) & (p < 1)

@@ -37,8 +37,7 @@ class CellEstimator(PrivateEstimator):
 
     def columns_of(self, X: Any) -> list[Any]:
         """The values of the model's features, in its order."""
-        kinds = self.kinds_needed()
-        return list(read_rows(X, kinds, self.n_features_in_, type(self).__name__).values())
+        return list(read_rows(X, self.kinds_needed(), self).values())
 
     def adopt(self, model: CellModel) -> None:
         """Sets what was learnt."""
@@ -112,7 +111,7 @@ class CellClassifier(CellEstimator):
         """
         self.kinds_needed()
         if not isinstance(X, BuiltQuestion):
-            check_width(X, self.n_features_in_, type(self).__name__)
+            check_width(X, self)
         price = read_price(epsilon, self.epsilon)
         data = self.open(X, y, target, price=price)
         try:

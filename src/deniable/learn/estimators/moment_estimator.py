@@ -120,4 +120,4 @@ class MomentEstimator(PrivateEstimator):
 
     def columns_of(self, X: Any) -> dict[str, list[Any]]:
         """The values of each column that the terms need."""
-        return read_rows(X, self.kinds_needed(), self.n_features_in_, type(self).__name__)
+        return read_rows(X, self.kinds_needed(), self)

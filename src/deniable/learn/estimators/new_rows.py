@@ -19,25 +19,27 @@ def matrix_width(names: Sequence[str]) -> int:
     return 1 + max(map(int, places))
 
 
-def check_width(X: Any, width: int, kind: str) -> None:
-    """Refuses a matrix with another number of columns. No value is looked at."""
-    columns = list(named_values(X))
+def check_width(X: Any, model: Any) -> None:
+    """Refuses a matrix with another number of columns than that of the fit; of a model from a
+    file, which says only what it needs, one with fewer. No value is looked at."""
+    columns, width = list(named_values(X)), model.n_features_in_
     unnamed = columns == [f"x{i}" for i in range(len(columns))]
-    if unnamed and len(columns) != width:
+    loaded = not hasattr(model, "releases_")
+    if unnamed and len(columns) != width and not (loaded and len(columns) > width):
         raise InvalidParameter(
-            f"X has {len(columns)} features, but {kind} is expecting {width} features as input."
+            f"X has {len(columns)} features, but {type(model).__name__} is expecting {width} "
+            "features as input."
         )
 
 
-def read_rows(X: Any, kinds: Mapping[str, Any], width: int, who: str) -> dict[str, list[Any]]:
-    """The values of the named columns, in their kinds. A matrix has as many columns as the one
-    of the fit."""
-    check_width(X, width, who)
+def read_rows(X: Any, kinds: Mapping[str, Any], model: Any) -> dict[str, list[Any]]:
+    """The values of the named columns, in their kinds, for a model."""
+    check_width(X, model)
     columns = {name.lower(): values for name, values in named_values(X).items()}
     if lacking := [name for name in kinds if name.lower() not in columns]:
         raise InvalidParameter(
-            f"X has {len(columns)} features, but {who} is expecting {len(kinds)} features as "
-            f"input: {', '.join(lacking[:5])} is missing."
+            f"X has {len(columns)} features, but {type(model).__name__} is expecting "
+            f"{len(kinds)} features as input: {', '.join(lacking[:5])} is missing."
         )
     return {
         name: read_new_column(columns[name.lower()], kind).to_pylist()

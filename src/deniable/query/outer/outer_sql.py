@@ -93,18 +93,19 @@ def _check_node(node: exp.Expr, names: Set[str]) -> None:
     elif isinstance(node, _PARTLY) and _depth(node) > _MOST_PARTLY:
         raise InvalidQuery(
             f"At most {_MOST_PARTLY} levels of LN, LOG and SQRT inside of one another are "
-            "available over released rows. Use a sub-query for the inner ones."
+            "available over released rows. Use a sub-query in FROM for the inner ones."
         )
     elif isinstance(node, exp.Literal) and len(str(node.this)) > _LONGEST_CONSTANT:
         raise InvalidQuery(f"A constant has more than {_LONGEST_CONSTANT:,} characters.")
 
 
 def _depth(node: exp.Expr) -> int:
-    """How many functions that are not defined everywhere are around this one, with itself."""
-    depth, above = 0, node.find_ancestor(*_PARTLY, exp.Select)
-    while isinstance(above, _PARTLY):
-        depth, above = depth + 1, above.find_ancestor(*_PARTLY, exp.Select)
-    return depth + 1
+    """How many functions that are not defined everywhere are around this one, with itself; also
+    around the sub-query that it stands in, which is written twice with all that it holds."""
+    depth, above = 1, node.find_ancestor(*_PARTLY)
+    while above is not None:
+        depth, above = depth + 1, above.find_ancestor(*_PARTLY)
+    return depth
 
 
 _TABLE_PARTS = frozenset(("this", "alias", "joins", "pivots"))

@@ -12,7 +12,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from deniable.errors import InvalidQuery
+from deniable.errors import InvalidPolicy, InvalidQuery
 from deniable.exact.suggestions import did_you_mean
 from deniable.policy import Column as Declared
 from deniable.policy.column import Kind
@@ -220,7 +220,13 @@ def column_from_range(name: str, values: ValueRange) -> Declared:
         low, high = (low / step).__floor__() * step, (high / step).__ceil__() * step
     if low == high:
         high += step or Fraction(1)
-    return Declared(name, kind="number", bounds=(low, high), step=step, integer=False)
+    try:
+        return Declared(name, kind="number", bounds=(low, high), step=step, integer=False)
+    except InvalidPolicy:
+        raise InvalidQuery(
+            f"{name} may have values beyond 1e60, or closer together than 1e-60. Use CLAMP on "
+            "its arguments, or measure them in another unit."
+        ) from None
 
 
 def select_clean_columns(

@@ -32,7 +32,7 @@ def test_what_cannot_be_copied_is_said_before_the_charge(run):
     status, _, err = run("copy", "--epsilon", "1", "--out", "copy.csv")
     assert status == 2
     assert "The cells of diagnosis are not known" in err
-    assert "leave it out with `columns`" in err
+    assert "leave it out with --columns" in err
 
 
 def test_a_file_and_a_price_are_needed(run):

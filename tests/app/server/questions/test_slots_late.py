@@ -9,6 +9,8 @@ import deniable as dp
 from deniable.app.server.accounts.server_database import ServerDatabase
 from deniable.app.server.children.pooled_engine import PooledEngine, TimedEngine
 from deniable.app.server.questions.question_queue import MOST_OVERRUNS, QuestionQueue
+from deniable.app.server.questions.slots import Timetable
+from deniable.errors import ServerUnavailable
 from deniable.release.session.release_records import ReleaseRecords
 from tests.app.server.questions.asking import COUNT, HOUR
 
@@ -83,6 +85,32 @@ def test_who_was_late_too_often_learns_nothing_from_questions_that_wait(
     assert ran.acquire(timeout=600)
     hours.move(HOUR)
     assert people["bob"].wait(taken["id"]).status_code == 200
+
+
+@pytest.mark.parametrize("broken", ["is_locked", "count_once"])
+def test_what_the_server_s_database_cannot_say_is_a_failure_that_is_charged(
+    open_server, hours, monkeypatch, broken
+):
+    """Its error would say that nothing was spent, and would end as no outcome of the ledger."""
+    begun, run = threading.Event(), TimedEngine.run
+
+    def fail(*given):
+        raise ServerUnavailable("The server's own database cannot be used now.")
+
+    def run_and_break(*given):
+        monkeypatch.setattr(Timetable, broken, fail)
+        begun.set()
+        return run(*given)
+
+    monkeypatch.setattr(TimedEngine, "run", run_and_break)
+    people = open_server()
+    taken = people["ann"].ask(COUNT).json()
+    assert begun.wait(600)
+    hours.move(HOUR)
+    failed = people["ann"].wait(taken["id"])
+    assert (failed.status_code, failed.json()["type"]) == (502, "/problems/engine-failed")
+    states = {entry["state"] for entry in people["eve"].get("ledger/entries").json()}
+    assert states == {"failed"}
 
 
 def test_an_engine_is_killed_so_early_that_its_failure_is_in_time(open_server, monkeypatch):

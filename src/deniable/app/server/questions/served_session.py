@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -10,7 +10,7 @@ from deniable.app.server.children.pooled_engine import PooledEngine
 from deniable.app.server.questions import slots
 from deniable.app.server.questions.slots import Timetable, in_monotonic_time
 from deniable.engines.handover.written_plan import WrittenPlan
-from deniable.errors import EngineFailed
+from deniable.errors import EngineFailed, ServerUnavailable
 from deniable.query.language.question import Question
 from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer_table import Answer
@@ -82,10 +82,15 @@ class ServedSession(Session):
             return None
         table.late = table.late or slots.now() > table.ends
         slots.wait_until(table.work_ends)  # what ended before this slot began is known by then
-        locked = table.is_locked()
+        counted = allowed = False  # also if the server's own database cannot say
+        with suppress(ServerUnavailable):
+            allowed = not table.is_locked()
         slots.wait_until(table.ends)
-        table.count_once()
-        return EngineFailed(secrets.token_hex(4)) if table.late or locked else None
+        with suppress(ServerUnavailable):
+            table.count_once()
+            counted = True
+        in_time = not table.late and allowed and counted
+        return None if in_time else EngineFailed(secrets.token_hex(4))
 
 
 def for_question(
