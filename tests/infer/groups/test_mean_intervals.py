@@ -95,6 +95,22 @@ def test_hypergeometric_tails_are_as_said(fraction, having):
     assert up.max() <= 2.1 * spread + 1.5
 
 
+@pytest.mark.parametrize("units", [31, 50, 60, 80, 90, 95, 99])
+def test_tails_of_a_small_population_are_as_said(units):
+    """Of most of 100 persons, the few who were not drawn decide how far a share may be off."""
+    worst = 0.0
+    for having in range(1, 100):
+        drawn = np.arange(max(0, units + having - 100), min(units, having) + 1)
+        share = np.full(drawn.shape, having / 100)
+        down, up = _share_quantiles(
+            np.full(drawn.shape, float(units)), share, 0.025, units / 100
+        )
+        off, chances = drawn - units * share, hypergeom(100, having, units).pmf(drawn)
+        for outside in (off < -down - 1e-9, off > up + 1e-9):
+            worst = max(worst, chances[outside].sum())
+    assert worst <= 0.031
+
+
 @pytest.mark.parametrize("typical", [12, 40])
 def test_groups_that_a_threshold_shows_are_covered(typical, size, figure):
     """Only groups whose noisy number of persons is 15 or more are shown. The noise of their
