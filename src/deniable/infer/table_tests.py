@@ -3,7 +3,8 @@
 The statistic is Pearson's with the noise in the denominator: the sum of (count - expected)**2 /
 (expected + variance of the noise). What independence leaves open are the shares of the rows and
 columns and the number of rows: the p-value is the largest over an interval of each
-(`worst_case`). Of fit, only the number of rows is open.
+(`worst_case`). Reports of surveys are shuffled instead. Of fit, only the number of rows is
+open.
 """
 
 import itertools
@@ -190,7 +191,10 @@ def _as_counts(asked: LocalShares) -> GroupAmounts:
 def independence_p(
     table: Floats, counts: GroupAmounts, *, level: float | None = None
 ) -> tuple[float, float]:
-    """The statistic of independence, and the largest p-value over the unknown margins."""
+    """The statistic of independence, and the largest p-value over the unknown margins.
+
+    Reports of a survey have no noise besides their coins. Given both margins, the law of a
+    table of them is known whatever the shares are (Fisher), so nothing has to be searched."""
     variance = counts.variance
     observed = float(_independence(table[None], variance)[0])
 
@@ -202,6 +206,15 @@ def independence_p(
         drawn = draw_counts(counts, cells, total, rng, many)
         return _independence(drawn.reshape(many, *table.shape), variance)
 
+    def shuffle(_: object, rng: np.random.Generator, many: int) -> Floats:
+        from scipy.stats import random_table
+
+        margins = table.sum(1).astype(np.int64), table.sum(0).astype(np.int64)
+        drawn = random_table(*margins).rvs(many, random_state=rng)
+        return _independence(drawn.astype(np.float64), variance)
+
+    if not counts.weights and table.any():
+        return observed, worst_p(observed, shuffle, [None], level=level)
     points = _margin_points(table, counts)
     return observed, worst_p(observed, simulate, points, level=level)
 
