@@ -71,14 +71,15 @@ def test_rows_without_a_value_are_not_counted():
 def test_the_median_of_the_population_is_covered(size, figure):
     releases = size(small=25, full=2_000, what="samples of which the median is asked")
     rng = np.random.default_rng(1)
-    missed = []
+    missed, wide = [], []
     for _ in range(releases):
         sample = np.minimum(rng.exponential(200, 800), 1000)
         data = protect(sample, expected_rows=1000)
         (found,) = data.sql(TEXT, epsilon=1).population()
         missed.append(not found.low <= 200 * np.log(2) <= found.high)
-        assert found.high < 400
+        wide.append(found.high >= 400)  # the bound, if the noisy number of rows is too small
     assert few_errors(figure, missed)
+    assert np.mean(wide) <= 0.02
 
 
 def test_both_errors_and_the_levels_around():
