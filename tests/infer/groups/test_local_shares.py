@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import hypergeom
 
 import deniable as dp
 from deniable import infer
@@ -149,6 +150,20 @@ def test_groups_that_answer_alike_seldom_seem_to_differ(people, epsilon, test, s
     counts = read_table({key: (design, (1,) * len(shares)) for key in "AB"}, None)[0]
     wrong = [p_of(table, counts, level=0.05)[1] <= 0.05 for table in tables]
     assert few_errors(figure, wrong, plain(straight(tables, design)))
+
+
+@pytest.mark.parametrize("cells", [((8, 2), (1, 5)), ((30, 3), (20, 9)), ((4, 4), (4, 4))])
+def test_reports_of_two_groups_have_the_exact_p_value_given_their_margins(cells):
+    """By all tables with the same margins, as in Fisher's test, and 0.1 %."""
+    table = np.array(cells, dtype=float)
+    counts = read_table(dict.fromkeys("AB", (COINS, (1, 1))), None)[0]
+    observed, p = infer.table_tests.independence_p(table, counts)
+    total, rows, yes = int(table.sum()), int(table[0].sum()), int(table[:, 0].sum())
+    first = np.arange(max(0, rows + yes - total), min(rows, yes) + 1)
+    tables = [[[k, rows - k], [yes - k, total - rows - yes + k]] for k in first]
+    statistics = infer.table_tests._independence(np.array(tables, dtype=float), 0.0)
+    law = hypergeom(total, yes, rows).pmf(first)
+    assert p == pytest.approx(law[statistics >= observed - 1e-9].sum() + 0.001, abs=0.012)
 
 
 YES = [
