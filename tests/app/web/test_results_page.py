@@ -7,7 +7,7 @@ import pytest
 from deniable.app.web.page_styles import RESULTS_POLICY
 from deniable.app.web.results_page import build_results_page
 from deniable.surveys.results.survey_results import find_results
-from tests.app.web.survey.test_page_access import violations
+from tests.app.web.axe import violations
 from tests.surveys.collected import EVERY_KIND, ONE_QUESTION, answered, manifest_of, simulated
 
 

@@ -9,8 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from tests.app.web.axe import violations
 from tests.tools.pages.site import build, run_builder, served
-from tools.browser import chromium  # noqa: F401
 
 QUESTIONS = tomllib.loads(Path(__file__).with_name("questions.toml").read_text())["questions"]
 # One page of each kind, and the widest tables.
@@ -91,7 +91,7 @@ def test_zensical_builds_the_same_pages(site):
 
 
 @pytest.mark.needs("chromium")
-def test_a_browser_asks_nobody_else(chromium, address):  # noqa: F811
+def test_a_browser_asks_nobody_else(chromium, address):
     context = chromium.new_context()
     asked = []
     context.on("request", lambda request: asked.append(request.url))
@@ -106,9 +106,7 @@ def test_a_browser_asks_nobody_else(chromium, address):  # noqa: F811
 
 
 @pytest.mark.needs("chromium")
-def test_everybody_can_read_it(chromium, address, size):  # noqa: F811
-    from axe_playwright_python.sync_playwright import Axe
-
+def test_everybody_can_read_it(chromium, address, size):
     found = {}
     for width, scheme in ((320, "light"), (1280, "dark")):
         context = chromium.new_context(
@@ -117,9 +115,8 @@ def test_everybody_can_read_it(chromium, address, size):  # noqa: F811
         page = context.new_page()
         for name in KINDS[: size(small=3, full=len(KINDS), what="kinds of page, by axe")]:
             page.goto(f"{address}/{name}.html")
-            for violation in Axe().run(page).response["violations"]:
-                nodes = [node["html"][:120] for node in violation["nodes"][:2]]
-                found[name, width, violation["id"]] = nodes
+            for rule, nodes in violations(page):
+                found[name, width, rule] = [node[:120] for node in nodes[:2]]
         context.close()
     assert found == {}
 
@@ -145,7 +142,7 @@ def search(box, words):
 
 
 @pytest.mark.needs("chromium")
-def test_pages_opened_as_files_are_searched(chromium, site):  # noqa: F811
+def test_pages_opened_as_files_are_searched(chromium, site):
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     asked = []
     context.on("request", lambda request: asked.append(urlsplit(request.url).scheme))
@@ -163,7 +160,7 @@ def test_the_shim_is_the_package_s_file(site):
 
 
 @pytest.mark.needs("chromium")
-def test_thirty_questions_are_found(chromium, address):  # noqa: F811
+def test_thirty_questions_are_found(chromium, address):
     assert len(QUESTIONS) == 30
     page = chromium.new_context(viewport={"width": 1280, "height": 900}).new_page()
     box = open_search(page, address)

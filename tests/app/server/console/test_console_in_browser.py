@@ -8,10 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 import deniable as dp
 from deniable.app.server.accounts.role_matrix import MATRIX
+from tests.app.web.axe import violations
 from tools.console_screens import STATES, log_in, visit_pages
 from tools.console_server import PASSWORD, serve_console, write_small_hospital
 
@@ -41,12 +41,6 @@ def watched(chromium, server):
         lambda request: request.url.startswith(server.url) or alarms.append(request.url),
     )
     return page, alarms
-
-
-def violations(page, *rules):
-    options = {"runOnly": list(rules)} if rules else None
-    found = Axe().run(page, options=options).response["violations"]
-    return [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in found]
 
 
 def number(text):

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.app.server.console.test_console_in_browser import PAYLOADS, violations, watched
+from tests.app.server.console.test_console_in_browser import PAYLOADS, watched
+from tests.app.web.axe import violations
 from tests.app.web.survey.surveys_to_take import answer, begin, send
 from tools.console_screens import log_in
 from tools.console_server import serve_console, write_small_hospital

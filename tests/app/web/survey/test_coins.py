@@ -114,8 +114,8 @@ def load_coins(chromium, change=lambda text: text):
 
 
 @pytest.fixture(scope="module")
-def coins(chromium):
-    return load_coins(chromium)
+def coins(chromium_of_worker):
+    return load_coins(chromium_of_worker)
 
 
 def differences(page, channel, cases, chance):
@@ -232,8 +232,8 @@ def brackets(page, what, channel, truth, exact):
 
 
 @pytest.fixture(scope="module")
-def bit_by_bit(chromium):
-    return load_coins(chromium, lambda text: text.replace("WORD = 64n", "WORD = 1n"))
+def bit_by_bit(chromium_of_worker):
+    return load_coins(chromium_of_worker, lambda text: text.replace("WORD = 64n", "WORD = 1n"))
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from deniable.surveys import loads
 from deniable.surveys.questionnaire.manifest import make_manifest
+from tests.app.web.axe import violations
 from tests.app.web.survey.stub_server import StubServer
 from tests.app.web.survey.surveys_to_take import (
     ALL_KINDS,
@@ -38,11 +38,6 @@ def arabic():
     prefer_not_to_say = true
     """
     return make_manifest(loads(text), rehearsal=True)
-
-
-def violations(page):
-    found = Axe().run(page).response["violations"]
-    return [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in found]
 
 
 def walk(page, truths):

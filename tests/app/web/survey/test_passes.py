@@ -38,11 +38,11 @@ def to_base64(integer, length=256):
 
 
 @pytest.fixture(scope="module")
-def passes(chromium):
+def passes(chromium_of_worker):
     """A page with the script. Only a page of a server has `crypto.subtle`."""
     holder = b'<!doctype html><title>passes</title><script src="passes.js"></script>'
     with StubServer({"/": holder, "/passes.js": read_file("passes.js")}) as server:
-        page = chromium.new_context().new_page()
+        page = chromium_of_worker.new_context().new_page()
         page.goto(server.origin)
         yield page
 
