@@ -12,7 +12,7 @@ import pytest
 import deniable as dp
 from deniable.app.server.accounts.role_matrix import MATRIX
 from tests.app.web.axe import violations
-from tools.console_screens import STATES, log_in, visit_pages
+from tools.console_screens import STATES, enter, log_in, visit_pages
 from tools.console_server import PASSWORD, serve_console, write_small_hospital
 
 pytestmark = pytest.mark.needs("chromium")
@@ -192,7 +192,7 @@ def test_without_javascript_everything_works_but_the_live_preview(chromium, serv
 
 def test_back_leads_to_a_page_and_not_to_a_form_to_send_again(chromium, server):
     page, alarms = watched(chromium, server)
-    log_in(page, server.url, "olga")
+    enter(page, server.url, "olga")
     for path, button, result in (
         ("rehearse", "Rehearse: free", ".made-up"),
         ("policy", "Check the draft", "#result"),
@@ -265,7 +265,8 @@ SUBMIT = """
 
 def test_a_page_of_somebody_else_changes_nothing(chromium, server):
     page, _ = watched(chromium, server)
-    log_in(page, server.url, "olga")
+    enter(page, server.url, "olga")
+    page.goto(f"{server.url}/console")
     token = page.input_value("[name=form_token]")  # as if it had leaked
 
     def state():
@@ -323,7 +324,7 @@ def test_200_hostile_texts_run_nowhere(chromium, tmp_path):
     with serve_console(file) as server:
         page, alarms = watched(chromium, server)
         page.add_init_script("window.hits = []; window.hit = (n) => window.hits.push(n);")
-        log_in(page, server.url, "ann")
+        enter(page, server.url, "ann")
         hostile = wards[1].replace('"', "")
         sql = (
             f'SELECT ward AS "{hostile}", COUNT(*) AS "{wards[0]}" FROM visits WHERE ward IN ('

@@ -7,7 +7,7 @@ import pytest
 from tests.app.server.console.test_console_in_browser import PAYLOADS, watched
 from tests.app.web.axe import violations
 from tests.app.web.survey.surveys_to_take import answer, begin, send
-from tools.console_screens import log_in
+from tools.console_screens import enter
 from tools.console_server import serve_console, write_small_hospital
 
 pytestmark = pytest.mark.needs("chromium")
@@ -40,7 +40,7 @@ def keep(page, server, text):
 
 def test_a_pollster_drafts_and_people_answer_and_the_pollster_reads(chromium, server):
     page, alarms = watched(chromium, server)
-    log_in(page, server.url, "paul")
+    enter(page, server.url, "paul")
     page.goto(f"{server.url}/console/surveys")
     page.get_by_label("Questionnaire").fill("id = 1")
     page.get_by_role("button", name="Keep the draft").click()
@@ -81,7 +81,7 @@ def test_a_pollster_drafts_and_people_answer_and_the_pollster_reads(chromium, se
 
 def test_the_preview_sends_nothing(chromium, server):
     page, alarms = watched(chromium, server)
-    log_in(page, server.url, "paul")
+    enter(page, server.url, "paul")
     keep(page, server, DOPING.replace('"doping"', '"framed"', 1))
     posted = []
     page.on("request", lambda request: request.method == "POST" and posted.append(request.url))
@@ -111,7 +111,7 @@ def hostile_survey():
 def test_hostile_texts_of_a_survey_run_nowhere(chromium, server):
     page, alarms = watched(chromium, server)
     page.add_init_script("window.hits = []; window.hit = (n) => window.hits.push(n);")
-    log_in(page, server.url, "paul")
+    enter(page, server.url, "paul")
     keep(page, server, hostile_survey())
     told = [page.evaluate("[window.hits, window.violations]")]
     frame = page.wait_for_selector("iframe").content_frame()
@@ -128,7 +128,7 @@ def test_hostile_texts_of_a_survey_run_nowhere(chromium, server):
 
 def test_all_of_it_works_without_javascript_but_taking_a_survey(chromium, server):
     page = chromium.new_context(java_script_enabled=False).new_page()
-    log_in(page, server.url, "olga")
+    enter(page, server.url, "olga")
     keep(page, server, DOPING.replace('"doping"', '"plain"', 1))
     page.get_by_label("Questionnaire").fill(DOPING.replace('"doping"', '"plain"', 1) + "# a")
     page.get_by_role("button", name="Save and check").click()

@@ -4,6 +4,7 @@ import json
 
 from deniable.surveys import loads
 from deniable.surveys.questionnaire.manifest import make_manifest
+from tests.app.web.survey.kept_page import VIEWPORT
 
 HEAD = """
 id = "doping"
@@ -106,14 +107,21 @@ FIXED_WORDS = """
 
 def open_page(browser, address, *, seed=None, **options):
     """A new person's page, with its console and its requests kept."""
-    context = browser.new_context(viewport={"width": 360, "height": 740}, **options)
-    if seed is not None:
-        context.add_init_script(FIXED_WORDS.replace("SEED", str(seed)))
-    page = context.new_page()
-    page.messages, page.asked = [], []
-    page.on("console", lambda message: page.messages.append(message.text))
-    page.on("pageerror", lambda problem: page.messages.append(str(problem)))
-    page.on("request", lambda request: page.asked.append(request.url))
+    messages, asked = [], []
+    listeners = {
+        "console": lambda message: messages.append(message.text),
+        "pageerror": lambda problem: messages.append(str(problem)),
+        "request": lambda request: asked.append(request.url),
+    }
+    page = None if options or seed is not None else browser.kept.take(listeners)
+    if page is None:
+        context = browser.new_context(viewport=VIEWPORT, **options)
+        if seed is not None:
+            context.add_init_script(FIXED_WORDS.replace("SEED", str(seed)))
+        page = context.new_page()
+        for event, listener in listeners.items():
+            page.on(event, listener)
+    page.messages, page.asked = messages, asked
     page.goto(address)
     return page
 

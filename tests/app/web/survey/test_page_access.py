@@ -85,7 +85,6 @@ def test_axe_finds_nothing_where_an_invitation_is_pasted(chromium):
         page.keyboard.press("Enter")
         page.wait_for_function("document.querySelector('[data-part=pasted]').value === ''")
         assert page.locator("[data-step=refused] h2:focus").count() == 1
-        page.context.close()
 
 
 def test_axe_can_find_something(chromium):

@@ -103,7 +103,6 @@ def test_every_report_has_the_same_length(chromium, server, survey):
         begin(page)
         answer(page, **truths)
         send(page)
-        page.context.close()
     lengths = {len(body) for body in server.sent()}
     assert len(server.sent()) == 2
     assert len(lengths) == 1
