@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.exact import enclosures
+from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.least_integer import find_least
 from deniable.exact.rationals import Number, confidence_level, positive, whole
@@ -33,7 +34,7 @@ _LEAST_FLOAT = 1080  # half of 2**-1074 and less is 0.0
 class Noise(Protocol):
     """The distribution of a symmetric random integer Z. Enclosures are scaled by 2**bits."""
 
-    def draw(self, size: int) -> NDArray[Any]: ...
+    def draw(self, size: int, *, source: BitSource = SYSTEM) -> NDArray[Any]: ...
 
     def pmf(self, z: int, bits: int) -> Enclosure: ...
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.exact import enclosures, rounded_gaussian
+from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, positive, rational
 from deniable.mechanisms.named_arguments import check_arguments, check_call
@@ -144,8 +145,8 @@ class GaussianNoise:
 
     variance: Fraction
 
-    def draw(self, size: int) -> NDArray[Any]:
-        return rounded_gaussian(self.variance, size)
+    def draw(self, size: int, *, source: BitSource = SYSTEM) -> NDArray[Any]:
+        return rounded_gaussian(self.variance, size, source=source)
 
     def _within(self, edge: int, bits: int) -> Enclosure:
         """P(|N| < edge / 2) = erf(edge / (2 sigma sqrt(2)))."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.exact import discrete_laplace
+from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.rationals import Number, positive
 from deniable.mechanisms.named_arguments import check_arguments
@@ -92,8 +93,8 @@ class LaplaceNoise:
 
     scale: Fraction
 
-    def draw(self, size: int) -> NDArray[Any]:
-        return discrete_laplace(self.scale, size)
+    def draw(self, size: int, *, source: BitSource = SYSTEM) -> NDArray[Any]:
+        return discrete_laplace(self.scale, size, source=source)
 
     def pmf(self, z: int, bits: int) -> Enclosure:
         one = 1 << bits + 8

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.exact import bernoulli, categorical, geometric, uniform_below
+from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.mechanisms.noise.additive import PureAdditiveMechanism
 
@@ -100,30 +101,31 @@ class StaircaseNoise:
     stair: int
     flat: int
 
-    def draw(self, size: int) -> NDArray[Any]:
-        drawn = self._draw_signed(size)
+    def draw(self, size: int, *, source: BitSource = SYSTEM) -> NDArray[Any]:
+        drawn = self._draw_signed(size, source)
         while (short := size - drawn.size) > 0:
-            drawn = np.concatenate([drawn, self._draw_signed(short)])
+            drawn = np.concatenate([drawn, self._draw_signed(short, source)])
         return drawn
 
-    def _draw_signed(self, size: int) -> NDArray[Any]:
+    def _draw_signed(self, size: int, source: BitSource) -> NDArray[Any]:
         """Up to `size` draws. A negative zero is dropped; otherwise zero would count twice."""
-        stairs = geometric(1 / self.epsilon, size)
+        stairs = geometric(1 / self.epsilon, size, source=source)
         if int(stairs.max()) * self.stair + self.stair >= 2**62:
             stairs = stairs.astype(object)
-        distance = stairs * self.stair + self._draw_position(size)
-        negative = bernoulli(Fraction(1, 2), size)
+        distance = stairs * self.stair + self._draw_position(size, source)
+        negative = bernoulli(Fraction(1, 2), size, source=source)
         valid = ~(negative & (distance == 0))
         return np.asarray(np.where(negative, -distance, distance)[valid])
 
-    def _draw_position(self, size: int) -> NDArray[Any]:
+    def _draw_position(self, size: int, source: BitSource) -> NDArray[Any]:
         """Positions on the stair: `flat` steps of weight 1, the others of exp(-epsilon)."""
         rest = self.stair - self.flat
-        upper = uniform_below(self.flat, size)
+        upper = uniform_below(self.flat, size, source=source)
         if rest == 0:
             return upper
-        lower = self.flat + uniform_below(rest, size)
-        part = categorical([self.flat, rest], [Fraction(0), self.epsilon], size)
+        lower = self.flat + uniform_below(rest, size, source=source)
+        weights, exponents = [self.flat, rest], [Fraction(0), self.epsilon]
+        part = categorical(weights, exponents, size, source=source)
         return np.where(part == 0, upper, lower)
 
     def pmf(self, z: int, bits: int) -> Enclosure:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact import discrete_laplace, geometric, uniform_below
+from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure, exp_neg, log
 from deniable.exact.least_integer import find_least
 from deniable.exact.rationals import Number, positive, rational, whole
@@ -193,21 +194,21 @@ class TruncatedNoise:
     scale: Fraction
     bound: int
 
-    def draw(self, size: int) -> NDArray[np.int64]:
+    def draw(self, size: int, *, source: BitSource = SYSTEM) -> NDArray[np.int64]:
         """Draws again what is not kept. At least a third is kept, whatever the bound is."""
-        drawn, kept = self._propose(size)
+        drawn, kept = self._propose(size, source)
         while (again := np.flatnonzero(~kept)).size:
-            drawn[again], kept[again] = self._propose(again.size)
+            drawn[again], kept[again] = self._propose(again.size, source)
         return drawn.astype(np.int64)
 
-    def _propose(self, size: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    def _propose(self, size: int, source: BitSource) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Laplace noise, kept within the bound. If the bound is below the scale, most noise
         would lie outside: then uniform noise, kept with probability exp(-|z| / scale)."""
         if self.bound >= self.scale:
-            drawn = np.asarray(discrete_laplace(self.scale, size))
+            drawn = np.asarray(discrete_laplace(self.scale, size, source=source))
             return drawn, np.abs(drawn) <= self.bound
-        drawn = uniform_below(2 * self.bound + 1, size) - self.bound
-        return drawn, geometric(self.scale, size) >= np.abs(drawn)
+        drawn = uniform_below(2 * self.bound + 1, size, source=source) - self.bound
+        return drawn, geometric(self.scale, size, source=source) >= np.abs(drawn)
 
     def pmf(self, z: int, bits: int) -> Enclosure:
         if abs(z) > self.bound:

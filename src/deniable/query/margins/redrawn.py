@@ -14,6 +14,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.exact.bits import SYSTEM, BitSource
 from deniable.mechanisms.noise.gaussian import GaussianNoise
 from deniable.query.margins.chosen_rows import chooses_rows
 from deniable.query.margins.linear_forms import LinearForm, features_of, form, has_chosen
@@ -39,6 +40,8 @@ def redraw_errors(
     values: Mapping[str, Floats],
     margins: Mapping[str, Floats],
     draws: int,
+    *,
+    source: BitSource = SYSTEM,
 ) -> dict[str, Redrawn]:
     """The errors of an answer's noisy numbers, drawn again; `names` are those of its outputs.
 
@@ -69,14 +72,14 @@ def redraw_errors(
             errors = np.zeros((draws, count))
             for feature, weight in shape.weights:
                 if feature not in drawn:
-                    noise = noises[feature].draw(draws * count)
+                    noise = noises[feature].draw(draws * count, source=source)
                     drawn[feature] = np.asarray(noise, dtype=np.float64).reshape(draws, count)
                 errors += float(weight) * drawn[feature]
             if output.count and not shape.whole:
                 errors = np.round(errors)  # a count is shown as a whole number
             found[name] = Redrawn(True, features, errors)
         else:
-            found[name] = Redrawn(False, features, _normal(margins[name], plan, draws))
+            found[name] = Redrawn(False, features, _normal(margins[name], plan, draws, source))
     return found
 
 
@@ -90,9 +93,9 @@ def _is_free(plan: Plan, output: Output, values: Floats, margins: Floats) -> boo
     return bool((values >= plan.thresholding.threshold + 2 * margins).all())
 
 
-def _normal(margins: Floats, plan: Plan, draws: int) -> Floats:
+def _normal(margins: Floats, plan: Plan, draws: int, source: BitSource) -> Floats:
     """Draws from normal distributions with these margins; NaN where no margin is known."""
-    steps = GaussianNoise(Fraction(_UNIT_STEPS**2)).draw(draws * len(margins))
+    steps = GaussianNoise(Fraction(_UNIT_STEPS**2)).draw(draws * len(margins), source=source)
     unit = np.asarray(steps, dtype=np.float64) / _UNIT_STEPS
     level = NormalDist().inv_cdf((1 + float(plan.confidence)) / 2)
     return unit.reshape(draws, len(margins)) * (margins / level)

@@ -124,13 +124,17 @@ class LevelPart(ReleasedPart):
     """The finest groups that fit the released levels best. SQL reads them under a name."""
 
     def __init__(
-        self, name: str, measured: MeasuredLevels, releases: Mapping[str, Release]
+        self,
+        name: str,
+        measured: MeasuredLevels,
+        releases: Mapping[str, Release],
+        asked: str = "",
     ) -> None:
         self.name, self.plan, self.levels = name, measured.finest, measured.levels
         keys = [key.values or () for key in self.plan.keys]
         self.sizes = [len(values) for values in keys]
         self.rows = prod(self.sizes)
-        self.parts = [ReleasedPart(part, releases[part]) for part in measured.plans]
+        self.parts = [ReleasedPart(part, releases[part], asked) for part in measured.plans]
         found = [_variances(plan) for plan in measured.plans.values()]
         self.variances = {own: [each[own] for each in found] for own in found[0]}
         self.values = {

@@ -2,11 +2,13 @@
 
 Numbers that are shown unchanged keep their own margin, and public multiples of them have its
 multiple. The others are computed again with other draws of the known noise (`repeated_draws`):
-by formulas, or by the same SQL in the same locked process. Draw 0 has the released numbers
-themselves: if it does not repeat the answer row by row, no margin is shown. What jumps has no
-margin, and a note says so.
+by formulas, or by the same SQL in the same locked process. The draws follow from the SQL and
+the released numbers, so the same question has the same margins again. Draw 0 has the released
+numbers themselves: if it does not repeat the answer row by row, no margin is shown. What jumps
+has no margin, and a note says so.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -35,7 +37,9 @@ from deniable.query.outer.repeated_sql import (
     repeat_sql,
 )
 from deniable.query.outer.row_formula import PUBLIC
+from deniable.query.plan.canonical import digest
 from deniable.release.answer.answer_table import Answer
+from deniable.release.answer.record import fingerprint
 from deniable.release.asking.matched_rows import find_rows
 from deniable.release.asking.measured_levels import LevelPart, MeasuredLevels
 from deniable.release.asking.outer_rows import shown_table
@@ -57,12 +61,15 @@ def compute_outer(
     that cannot be shown.
     """
     of_levels = {part for levels in measured.values() for part in levels.plans}
+    asked = _describe(divided, releases)
     parts: dict[str, ReleasedPart] = {
-        name: ReleasedPart(name, release)
+        name: ReleasedPart(name, release, asked)
         for name, release in releases.items()
         if name not in of_levels
     }
-    parts |= {name: LevelPart(name, levels, releases) for name, levels in measured.items()}
+    parts |= {
+        name: LevelPart(name, levels, releases, asked) for name, levels in measured.items()
+    }
     repeated, tables = _repeat(divided, parts), None
     if repeated is not None and not repeated.needs_draws:
         tables = _first_draws(repeated, parts)
@@ -84,6 +91,13 @@ def compute_outer(
         f"Counts and sums of all levels fit together, by least squares: {_list([*measured])}."
     )
     return answer, (*notes, fitted) if measured else notes
+
+
+def _describe(divided: DividedQuestion, releases: Mapping[str, Release]) -> str:
+    """The SQL and what it reads, in one text. Its draws follow from it, so nobody can ask again
+    until the margins happen to be small."""
+    about = [[n, fingerprint(r.answer.table), digest(r.plan)] for n, r in releases.items()]
+    return json.dumps([divided.outer, about])
 
 
 def _repeat(divided: DividedQuestion, parts: Parts) -> RepeatedSql | None:

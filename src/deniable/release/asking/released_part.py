@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from deniable.exact.derived_bits import DerivedBits
 from deniable.query.margins.chosen_rows import confidence_for_each
 from deniable.query.margins.linear_forms import LinearForm, form
 from deniable.query.margins.margins import noise_of_features
@@ -25,8 +26,8 @@ Floats = NDArray[np.float64]
 class ReleasedPart:
     """A released table that SQL reads under a name."""
 
-    def __init__(self, name: str, release: Release) -> None:
-        self.name, self.release, self.plan = name, release, release.plan
+    def __init__(self, name: str, release: Release, asked: str = "") -> None:
+        self.name, self.release, self.plan, self.asked = name, release, release.plan, asked
         table, own = release.answer.table, release.answer.margins
         self.rows = len(release)
         self.columns = {c: table[c] for c in release.columns}
@@ -35,9 +36,10 @@ class ReleasedPart:
         self.sources = self.redraw(1)
 
     def redraw(self, draws: int) -> dict[str, Redrawn]:
-        """The errors of its numbers, drawn again."""
+        """The errors of its numbers, drawn again: the same for the same question about it."""
         names = [own.name for own in column_names(self.plan)]
-        return redraw_errors(self.plan, names, self.values, self.margins, draws)
+        source = DerivedBits(self.asked, self.name, str(draws))
+        return redraw_errors(self.plan, names, self.values, self.margins, draws, source=source)
 
     def dependences(self) -> dict[str, NoiseDependence]:
         """How each of its columns depends on noise."""
