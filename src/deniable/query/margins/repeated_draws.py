@@ -3,8 +3,8 @@
 Let f be computed from released numbers x, and t from the true ones, x - Z. If f is affine, its
 error f(x) - f(x - Z) has the distribution of f(x + Z') - f(x), whatever x is. So the error and
 R drawn errors are exchangeable, and the k-th smallest of the drawn |errors| is a margin that
-holds with probability k / (R + 1), exactly, before anything is drawn. Where the
-draws follow from a hash of what was released, this takes the hash for a random function.
+holds with probability k / (R + 1), exactly, before anything is drawn. Where the draws
+follow from a hash of what was released, this takes the hash for a random function.
 
 For a ratio a / b of two such numbers, Fieller's set: all r for which a - r b may be an error.
 For other smooth functions the drawn errors are those around x, not around the truth. They are

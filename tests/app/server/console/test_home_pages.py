@@ -157,3 +157,18 @@ def test_a_failure_is_a_page_for_people_and_a_problem_for_programs(hospital, mon
     assert bare.json()["type"] == "/problems/failure"
     for answer in (shown, told, bare):
         assert "secret" not in answer.text
+
+
+def test_a_script_that_logs_in_gets_a_part_of_the_page_or_an_address(hospital):
+    """So Back asks nobody to send a name and a password again."""
+    from_script = {"HX-Request": "true", "HX-Current-URL": "https://localhost/console/login"}
+    given = {"name": "olga", "after": "/console/hospital/budget"}
+    for password, status, leads_to in (
+        ("a guess", 401, None),
+        (PASSWORD, 204, "/console/hospital/budget"),
+    ):
+        fields = given | {"password": password}
+        told = hospital.visitor("").post("/console/login", fields, headers=from_script)
+        assert told.status_code == status
+        assert told.headers.get("HX-Redirect") == leads_to
+        assert ("Set-Cookie" in told.headers) == (leads_to is not None)

@@ -120,7 +120,7 @@ class Console:
         )
         shown = html(text, status)
         shown.headers.update({k: v for k, v in (headers or {}).items() if k in _KEPT})
-        if "hx-request" in request.headers:
+        if "hx-request" in request.headers and not problem:
             # A part of a page cannot hold a whole one: the page itself is loaded again.
             page = urlsplit(request.headers.get("hx-current-url", "")).path
             shown.headers["HX-Redirect"] = safe_address(page)

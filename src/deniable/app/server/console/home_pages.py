@@ -10,7 +10,7 @@ from starlette.responses import Response
 from deniable.app.server.accounts.browser_sessions import COOKIE, ended_cookie
 from deniable.app.server.accounts.identity import Person
 from deniable.app.server.accounts.role_matrix import reach
-from deniable.app.server.console.console import HOME, Console, go_to, safe_address
+from deniable.app.server.console.console import HOME, Console, go_to, lead_to, safe_address
 from deniable.app.server.console.console_forms import read_fields, read_form
 from deniable.app.server.console.console_menu import menu_for
 from deniable.app.server.console.page_routes import PageRoute
@@ -85,7 +85,7 @@ class HomePages:
                 name=told[0],
                 after=safe_address(after),
             )
-        done = go_to(safe_address(after))
+        done = lead_to(request, safe_address(after))
         done.headers["Set-Cookie"] = begun[1]
         return done
 
