@@ -153,6 +153,20 @@ def test_the_same_by_keyboard_alone(chromium, server):
     page.keyboard.press("Enter")
     page.wait_for_selector("#preview .good")
     page.locator("#spend", has_text="Ask again: free").wait_for()
+    tab_to("Question, in SQL")
+    page.keyboard.press("Control+End")
+    with page.expect_response("**/preview"):
+        page.keyboard.type(" WHERE age > 40")
+    page.locator("#preview .bad", has_text="you have 0.1 left").wait_for()
+    tab_to("request more budget")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/budget")
+    tab_to("New limit")
+    page.keyboard.type("2")
+    tab_to("What for")
+    page.keyboard.type("a longer study")
+    page.keyboard.press("Enter")
+    page.locator("main", has_text="asks for a limit of 2: a longer study").wait_for()
     assert alarms == []
 
 

@@ -4,6 +4,7 @@ import re
 import pytest
 
 import deniable as dp
+from deniable.app.server.console import gallery_pages
 from tests.app.server.console.test_answer_pages import ask
 
 WARDS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
@@ -60,3 +61,35 @@ def test_every_price_is_that_of_its_certificate(hospital, asked):
         assert price == "1/10"
         key = dp.verify(told).certificate.fingerprint
         assert f"epsilon 0.1, signed by <code>{key}</code>" in card
+
+
+def test_older_answers_come_by_a_button_and_are_found_by_words(hospital, asked, monkeypatch):
+    monkeypatch.setattr(gallery_pages, "SHOWN", 1)
+    olga = hospital.visitor("olga")
+    first = olga.get("/console/hospital/releases")
+    older = re.search(r'name="skip" value="([0-9]+)"', first.text)[1]
+    second = olga.submit("/console/hospital/search", words="", skip=older)
+    assert [len(listed(page)) for page in (first, second)] == [1, 1]
+    assert listed(first) | listed(second) == {*asked}
+    assert 'name="skip"' not in second.text or not listed(
+        olga.submit("/console/hospital/search", words="", skip="2")
+    )
+    for address, words in zip(asked, ("ward count", "avg cost"), strict=True):
+        assert listed(olga.submit("/console/hospital/search", words=words)) == {address}
+    monkeypatch.setattr(gallery_pages, "SEARCHED", 1)
+    shares = [
+        listed(olga.submit("/console/hospital/search", words="avg", skip=skip))
+        for skip in ("0", "1")
+    ]
+    assert sorted(map(len, shares)) == [0, 1]  # one look finds it, the other says to go on
+    for odd in ("-1", "x", "1e3", "9" * 30, "٣"):
+        assert listed(olga.submit("/console/hospital/search", words="", skip=odd)) == listed(
+            first
+        )
+
+
+def test_an_analyst_finds_no_older_answers_of_others(hospital, asked, monkeypatch):
+    monkeypatch.setattr(gallery_pages, "SHOWN", 1)
+    ann = hospital.visitor("ann")
+    assert listed(ann.get("/console/hospital/releases")) == {asked[0]}
+    assert listed(ann.submit("/console/hospital/search", words="", skip="1")) == set()

@@ -3,12 +3,16 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
+from deniable.app.server.accounts.identity import Person
 from deniable.app.server.console.console import Console
 from deniable.app.server.console.console_forms import read_form
-from deniable.app.server.console.kept_answers import AskedAnswer, list_answers
+from deniable.app.server.console.kept_answers import STATES, AskedAnswer, is_theirs, read_kept
 from deniable.app.server.console.page_routes import PageRoute
+from deniable.app.server.questions.question_queue import Job, QuestionQueue
+from deniable.app.server.questions.served_policy import ServedPolicy
 
 GALLERY = "/console/{policy}/releases"
+SHOWN, SEARCHED = 100, 2_000  # answers on a page, and questions that a page looks at for them
 
 
 class GalleryPages:
@@ -26,18 +30,19 @@ class GalleryPages:
 
     async def show_gallery(self, request: Request, policy: str) -> Response:
         """The last releases."""
-        return await self._console.work(request, self._page, request, policy, "")
+        return await self._console.work(request, self._page, request, policy, "", 0)
 
     async def search(self, request: Request, policy: str) -> Response:
-        """Those that name all words."""
-        words = (await read_form(request)).get("words", "")
-        return await self._console.work(request, self._page, request, policy, words)
+        """Those that name all words, or older ones than were shown."""
+        fields = await read_form(request)
+        words, skip = fields.get("words", ""), _read_place(fields.get("skip", ""))
+        return await self._console.work(request, self._page, request, policy, words, skip)
 
-    def _page(self, request: Request, policy: str, words: str) -> Response:
+    def _page(self, request: Request, policy: str, words: str, skip: int) -> Response:
         served, person = self._console.enter(request, policy)
         everybody = request.state.reach == "any"
-        found = list_answers(self._console, served, person, everybody=everybody)
-        shown = [kept for kept in found if fits(kept, words)]
+        queue = self._console.server.admission.queue
+        shown, older = search(queue, served, person, words, everybody=everybody, skip=skip)
         links = {kept.job.id: self._console.links.of(policy, kept.job.id) for kept in shown}
         return self._console.show(
             request,
@@ -45,10 +50,49 @@ class GalleryPages:
             title="Releases",
             policy=policy,
             words=words,
+            skip=skip,
+            older=older,
             answers=shown,
             links=links,
             everybody=everybody,
         )
+
+
+def search(
+    queue: QuestionQueue,
+    served: ServedPolicy,
+    person: Person,
+    words: str,
+    *,
+    everybody: bool,
+    skip: int = 0,
+) -> tuple[list[AskedAnswer], int | None]:
+    """The last questions with all words that are there for a person, but the newest `skip`; and
+    how many to skip to go on from there, None at the end."""
+    shown: list[AskedAnswer] = []
+    whose = None if everybody else person.name
+    for start in range(skip, skip + SEARCHED, SHOWN):
+        jobs = queue.listed(served.name, whose, SHOWN, skip=start)
+        for place, job in enumerate(jobs, start):
+            if len(shown) == SHOWN:
+                return shown, place
+            if not may_fit(job, words):
+                continue
+            kept = read_kept(job)
+            if fits(kept, words) and is_theirs(served, person, kept):
+                shown.append(kept)
+        if len(jobs) < SHOWN:
+            return shown, None
+    return shown, skip + SEARCHED
+
+
+def _read_place(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0
+
+
+def may_fit(job: Job, words: str) -> bool:
+    """Whether it may hold all words, whatever became of it: without reading its answer."""
+    return fits(AskedAnswer(job, " ".join(STATES)), words)
 
 
 def fits(kept: AskedAnswer, words: str) -> bool:

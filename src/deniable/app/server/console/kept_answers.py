@@ -26,6 +26,7 @@ _WAITS = 3.0  # seconds that a page may wait for an answer whose slot has ended
 _LOOK = 0.02
 WAITING, FAILED, REFUSED, ANSWERED = "waiting", "failed", "refused", "answered"
 IN_PARTS = "answered in parts"  # SQL over several private answers: not shown on these pages
+STATES = (WAITING, FAILED, REFUSED, ANSWERED, IN_PARTS)
 
 
 @dataclass(frozen=True, slots=True)

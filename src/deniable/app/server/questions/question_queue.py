@@ -180,13 +180,13 @@ class QuestionQueue:
             job = _find(connection, "id = ? AND policy = ?", (job_id, policy))
         return job if job is None or person in (None, job.person) else None
 
-    def listed(self, policy: str, person: str | None, most: int) -> list[Job]:
-        """The last jobs of a person, or of anybody; the last one first."""
+    def listed(self, policy: str, person: str | None, most: int, *, skip: int = 0) -> list[Job]:
+        """The last jobs of a person, or of anybody, after the newest `skip`; last one first."""
         with self.database.reading() as connection:
             rows = connection.execute(
                 f"SELECT {_COLUMNS} FROM jobs WHERE policy = ? AND (? IS NULL OR person = ?)"
-                " ORDER BY start DESC, id LIMIT ?",
-                (policy, person, person, most),
+                " ORDER BY start DESC, id LIMIT ? OFFSET ?",
+                (policy, person, person, most, skip),
             ).fetchall()
         return [_read_job(row) for row in rows]
 
