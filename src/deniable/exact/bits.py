@@ -68,10 +68,15 @@ class SystemBits:
 
 
 def _fresh_cipher() -> Any:
+    return start_stream(os.urandom(32))
+
+
+def start_stream(key: bytes) -> Any:
+    """AES-256 in counter mode, from its start; `update` of zeros gives its bytes."""
     # Imported here, so that the package loads quickly when nothing is drawn.
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-    return Cipher(algorithms.AES(os.urandom(32)), modes.CTR(bytes(16))).encryptor()
+    return Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
 
 class ScriptExhausted(Exception):

@@ -10,7 +10,7 @@ import json
 
 import numpy as np
 
-from deniable.exact.bits import Words
+from deniable.exact.bits import Words, start_stream
 
 
 class DerivedBits:
@@ -23,11 +23,7 @@ class DerivedBits:
     """
 
     def __init__(self, *texts: str) -> None:
-        # Imported here, so that the package loads quickly when nothing is drawn.
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
-        key = hashlib.sha256(json.dumps(texts).encode()).digest()
-        self._stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+        self._stream = start_stream(hashlib.sha256(json.dumps(texts).encode()).digest())
 
     def draw(self, bits: int, count: int) -> Words:
         """The next `count` integers below 2**bits."""

@@ -55,18 +55,13 @@ def redraw_errors(
     """
     noises = noise_of_features(plan.blocks, plan.thresholding)
     drawn: dict[str, Floats] = {}
-    chosen = chooses_rows(plan.having, plan.order, plan.limit)
     found: dict[str, Redrawn] = {}
     for output, name in zip(plan.outputs, names, strict=True):
         if name not in margins:
             continue
         features = frozenset(features_of(output.node))
         shape, count = form(output.node), len(values[name])
-        if (
-            chosen
-            or output.margin_in
-            or not _is_free(plan, output, values[name], margins[name])
-        ):
+        if not _is_free(plan, output, values[name], margins[name]):
             found[name] = Redrawn(False, features, None)
         elif isinstance(shape, LinearForm) and not has_chosen(output.node):
             errors = np.zeros((draws, count))
@@ -86,6 +81,8 @@ def redraw_errors(
 def _is_free(plan: Plan, output: Output, values: Floats, margins: Floats) -> bool:
     """Whether a number's error does not depend on what is shown. A group is shown if its noisy
     number of units is above a threshold: far above it, that makes no difference."""
+    if chooses_rows(plan.having, plan.order, plan.limit) or output.margin_in:
+        return False
     if output.count and plan.nonnegative:
         return False
     if plan.thresholding is None or "units" not in features_of(output.node):

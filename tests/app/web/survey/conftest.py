@@ -1,7 +1,7 @@
 import pytest
 
-from tests.app.web.survey.kept_page import KeptPage
 from tests.app.web.survey.stub_server import StubServer
+from tools.kept_page import KeptPage
 
 
 @pytest.fixture(scope="session")

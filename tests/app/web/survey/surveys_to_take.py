@@ -4,7 +4,7 @@ import json
 
 from deniable.surveys import loads
 from deniable.surveys.questionnaire.manifest import make_manifest
-from tests.app.web.survey.kept_page import VIEWPORT
+from tools.kept_page import VIEWPORT
 
 HEAD = """
 id = "doping"

@@ -5,34 +5,40 @@ Nothing is left in it. Each test has a server of its own, so an origin of its ow
 stored for it is removed, too.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 VIEWPORT = {"width": 360, "height": 740}
 FORGET = "() => { localStorage.clear(); sessionStorage.clear(); }"
+Listeners = dict[str, Callable[[Any], object]]
 
 
 class KeptPage:
     """The page of a worker; `nothing` is the address of an empty page of the same site."""
 
-    def __init__(self, browser, nothing):
+    def __init__(self, browser: Any, nothing: str) -> None:
         self._browser, self._nothing = browser, nothing
-        self._page, self._listeners, self._free = None, [], False
+        self._page: Any = None
+        self._listeners: Listeners = {}
+        self._free = False
 
-    def make_ready(self):
+    def make_ready(self) -> None:
         """Opens the page, if a test has closed it."""
         if self._page is None or self._page.is_closed():
             self._page = self._browser.new_context(viewport=VIEWPORT).new_page()
             self._page.goto(self._nothing)
         self._free = True
 
-    def take(self, listeners):
+    def take(self, listeners: Listeners) -> Any:
         """The page for the first person of a test, with these listeners; None for others."""
         if not self._free:
             return None
-        self._free, self._listeners = False, list(listeners.items())
-        for event, listener in self._listeners:
+        self._free, self._listeners = False, dict(listeners)
+        for event, listener in self._listeners.items():
             self._page.on(event, listener)
         return self._page
 
-    def clear(self):
+    def clear(self) -> None:
         """Removes all that a test has left."""
         page = self._page
         if page.is_closed() or self._free:
@@ -40,7 +46,7 @@ class KeptPage:
         for other in page.context.pages:
             if other is not page:
                 other.close()
-        for event, listener in self._listeners:
+        for event, listener in self._listeners.items():
             page.remove_listener(event, listener)
         page.context.set_offline(False)
         page.context.clear_cookies()

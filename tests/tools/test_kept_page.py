@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.app.web.survey.kept_page import KeptPage
 from tests.app.web.survey.stub_server import StubServer
-from tests.app.web.survey.surveys_to_take import open_page
+from tools.kept_page import KeptPage
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -42,11 +41,11 @@ def test_nothing_is_left_for_the_next_test(chromium, server):
     assert len(heard) == 1
 
 
-def test_a_second_person_has_another_browser(chromium, server):
-    first, second = (open_page(chromium, server.origin) for _ in range(2))
-    first.evaluate(STORE)
-    assert second.evaluate(HOLDS) == [0, 0]
-    assert first.context is not second.context
+def test_it_is_for_one_person_of_a_test(chromium, server):
+    kept = KeptPage(chromium, f"{server.origin}/")
+    kept.make_ready()
+    assert kept.take({}) is not None
+    assert kept.take({}) is None
 
 
 def test_a_page_that_was_closed_is_opened_again(chromium, server):
