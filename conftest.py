@@ -5,8 +5,9 @@ import gc
 import pytest
 
 # `tools.bits` imports `tools.scheduling`, which must be known as a plugin before that.
-pytest_plugins = ["pytester", "tools.scheduling", "tools.bits", "tools.browser", "tools.needs"]
-pytest_plugins += ["tools.server_children", "tools.sizes"]
+pytest_plugins = ["pytester", "tools.scheduling", "tools.bits", "tools.browser"]
+pytest_plugins += ["tools.doctests", "tools.needs"]
+pytest_plugins += ["tools.kernel_verdicts", "tools.server_children", "tools.sizes"]
 
 # Nearly nothing that is made while tests are collected is garbage.
 gc.disable()

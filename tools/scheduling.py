@@ -7,6 +7,9 @@ pytest drops such a fixture when a test of another module comes next, so a worke
 these functions one by one, among others, would make it again for each.
 """
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import pytest
 from _pytest.nodeid import NodeId
 from xdist.scheduler import LoadGroupScheduling  # type: ignore[import-untyped]
@@ -14,8 +17,28 @@ from xdist.scheduler import LoadGroupScheduling  # type: ignore[import-untyped]
 _SHARED = frozenset({"class", "module", "package"})
 
 
+class Names(list[str]):
+    """The names of all tests, whose places are known: pytest-xdist asks for the place of each
+    test, and a list would compare it with all names before it.
+
+    >>> Names(["a", "b"]).index("b")
+    1
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__(names)
+        self._places = {name: place for place, name in enumerate(self)}
+
+    def index(self, name: str, *_: Any) -> int:
+        """The place of a test's name."""
+        return self._places[name]
+
+
 class FunctionScheduling(LoadGroupScheduling):  # type: ignore[misc]
     """As `--dist loadgroup`, but the cases of one function stay together."""
+
+    def add_node_collection(self, node: object, collection: Sequence[str]) -> None:
+        super().add_node_collection(node, Names(collection))
 
     def _split_scope(self, nodeid: str) -> str:
         return scope_of(nodeid, super()._split_scope(nodeid))

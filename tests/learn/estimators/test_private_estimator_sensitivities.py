@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from deniable import learn
+from deniable.learn.estimators import additive_model
 from tests.learn import toy
 
 NUMBERS = (0.0, 9.0)
+ROUNDS = 2  # of additive models: a step of the last is looked at, and all rounds are alike
 CASES = {
     "naive Bayes": (learn.NaiveBayes, {"classes": toy.CLASSES}, 1.0),
     "naive Bayes, Gaussian": (
@@ -44,6 +46,7 @@ def fit(case, neighbors, rows):
     )
     with pytest.MonkeyPatch.context() as patch:
         asked = toy.watch(patch)
+        patch.setattr(additive_model, "ROUNDS", ROUNDS)
         model.fit(toy.frame(people=20), toy.target(classes=classes))
     return asked, classes
 
