@@ -44,8 +44,18 @@ def test_the_container_is_built_from_what_is_there():
 
 
 def test_the_container_takes_no_library_without_its_hash():
+    check_hashes(steps("RUN"))
+
+
+@pytest.mark.parametrize("guard", ["--require-hashes", "--no-deps", "--no-build-isolation"])
+def test_a_container_without_a_guard_of_its_libraries_is_noticed(guard):
+    with pytest.raises(AssertionError):
+        check_hashes([step.replace(guard, "") for step in steps("RUN")])
+
+
+def check_hashes(written):
     """pip takes libraries from locks, or takes none."""
-    commands = [part for step in steps("RUN") for part in step.split("&&") if "/pip " in part]
+    commands = [part for step in written for part in step.split("&&") if "/pip " in part]
     assert len(commands) == 4
     for command in commands:
         words = {*command.split()}
@@ -54,7 +64,7 @@ def test_the_container_takes_no_library_without_its_hash():
         if "wheel" in words:
             assert {"--no-deps", "--no-build-isolation"} <= words
         assert not {"--index-url", "--extra-index-url", "--trusted-host"} & words
-    assert not [step for step in steps("RUN") if "pip " in step.replace("/bin/pip ", "")]
+    assert not [step for step in written if "pip " in step.replace("/bin/pip ", "")]
 
 
 def test_the_container_runs_as_nobody_and_is_asked_for_what_it_serves():
