@@ -5,6 +5,7 @@ import json
 import threading
 import time
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 import uvicorn
@@ -14,7 +15,8 @@ from deniable.app.server.questions.opened_server import make_server
 from deniable.app.server.questions.question_queue import QueueLimits
 from deniable.app.server.questions.server_settings import ServerSettings
 from deniable.app.server.serving import ServerPlace, bind
-from deniable.client.server_calls import ServerCalls
+from deniable.client import remote_session
+from deniable.client.server_calls import ServerCalls, problem_from
 from deniable.release.answer.answer_table import Answer
 from deniable.release.answer.record import from_bytes, to_bytes
 from deniable.release.session.release_records import receipt_text
@@ -217,3 +219,28 @@ def test_an_answer_at_its_slot(tmp_path):
         begun = time.time()
         assert abs(session.sql(COUNT, epsilon=1).value - 2000) < 100
         assert time.time() >= begun + 3.0
+
+
+@pytest.mark.parametrize(("refusals", "answered"), [(3, True), (10**6, False)])
+def test_an_answer_is_not_given_up_because_many_requests_came(
+    session, monkeypatch, refusals, answered
+):
+    """It was charged. The client waits, but not without end."""
+    send, tried, pauses = ServerCalls.send, [], []
+
+    def refuse(calls, method, path, told=None):
+        if path.endswith("/record"):
+            tried.append(path)
+            if len(tried) <= refusals:
+                raise problem_from(429, {"type": "/problems/too-many-requests", "detail": "x"})
+        return send(calls, method, path, told)
+
+    monkeypatch.setattr(ServerCalls, "send", refuse)
+    monkeypatch.setattr(remote_session, "time", SimpleNamespace(sleep=pauses.append))
+    if answered:
+        assert session.sql(COUNT, epsilon=1).margin
+        assert pauses.count(1.5) == refusals
+    else:
+        with pytest.raises(dp.TooManyQuestions):
+            session.sql(COUNT, epsilon=1)
+        assert 60 < sum(pauses) < 600

@@ -16,7 +16,12 @@ from deniable.client.remote_ledger import RemoteLedger, read_remaining, refuse_r
 from deniable.client.remote_outer import read_outer
 from deniable.client.server_calls import ServerCalls
 from deniable.engines.handover.written_plan import WrittenPlan
-from deniable.errors import InvalidParameter, ServerUnavailable, Unsupported
+from deniable.errors import (
+    InvalidParameter,
+    ServerUnavailable,
+    TooManyQuestions,
+    Unsupported,
+)
 from deniable.exact.rationals import Number, rational
 from deniable.policy import Policy
 from deniable.policy.written_policy import read_policy
@@ -36,6 +41,7 @@ from deniable.release.session.runs import RecalledRun, Run
 _NUMBERS = ("epsilon", "delta", "confidence", "relative", "of", "margin", "weights")
 _MOST_REMEMBERED = 4096
 _SHORTEST_PAUSE = 0.02
+_MOST_REFUSED, _PAUSE_REFUSED = 100, 1.5  # times and seconds: limits are of a minute
 
 
 class RemoteSession(Session):
@@ -272,13 +278,20 @@ def _await_outcome(
 ) -> dict[str, Any]:
     """Asks, waits for the slot's end and returns what is handed over then."""
     own = secrets.token_hex(16) if question_id is None else question_id
-    taken = calls.post("releases", told | {"question_id": own})
+    taken, refused = calls.post("releases", told | {"question_id": own}), 0
     while True:
         wait = taken.get("wait") if isinstance(taken, dict) else None
         if not isinstance(wait, int | float) or not 0 <= wait < 10**6 or "id" not in taken:
             raise _not_ours()
         time.sleep(max(wait, _SHORTEST_PAUSE if wait else 0.0))
-        status, answer = calls.send("GET", f"releases/{taken['id']}/record")
+        try:
+            status, answer = calls.send("GET", f"releases/{taken['id']}/record")
+        except TooManyQuestions:  # an answer that was charged is not given up
+            refused += 1
+            if refused > _MOST_REFUSED:
+                raise
+            taken = taken | {"wait": _PAUSE_REFUSED}
+            continue
         if status != 202 and not isinstance(answer, dict):
             raise _not_ours()
         if status != 202:

@@ -119,6 +119,8 @@ def problem_from(status: int, told: Any) -> DeniableError:
         return errors.EngineFailed(found[1] if found else "unknown")
     if isinstance(kind, type) and issubclass(kind, DeniableError):
         return kind(words)
+    if status == 429:
+        return errors.TooManyQuestions(words)
     if status in (401, 403, 404):
         return AccessDenied(words)
     return ServerUnavailable(f"{words} ({status})")

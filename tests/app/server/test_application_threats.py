@@ -59,7 +59,11 @@ THREATS = {
             "::test_the_session_is_new_at_login_whatever_was_there",
             f"{SERVER}/accounts/test_browser_sessions.py::test_a_logout_is_for_all_workers",
         ),
-        ("a planted session lives on after the log-in", "a log-out ends nothing"),
+        (
+            "a planted session lives on after the log-in",
+            "a log-out ends nothing",
+            "a script may read a session",
+        ),
     ),
     "leaked tokens": (
         (
@@ -73,15 +77,22 @@ THREATS = {
             f"{SERVER}/accounts/test_password_login_timing.py"
             "::test_known_and_unknown_names_take_as_long",
             f"{SERVER}/accounts/test_account_routes.py::test_the_eleventh_try_is_429",
+            "tests/app/cli/serving/test_serve.py::test_an_address_has_one_limit_for_all_workers",
         ),
-        ("passwords are guessed without end", "a password is not hashed for an unknown name"),
+        (
+            "passwords are guessed without end",
+            "a password is not hashed for an unknown name",
+            "each worker counts the log-ins of an address by itself",
+            "each worker of a server has limits of its own",
+        ),
     ),
     "names of files, and uploads": (
         (
             f"{SERVER}/surveys/test_survey_desk.py::test_no_name_leads_out_of_the_folder",
+            f"{HOSTILE}::test_no_name_in_an_address_leads_to_a_file",
             f"{HOSTILE}::test_a_large_body_is_refused_and_not_kept",
         ),
-        ("the name of a survey leads to any file",),
+        ("the name of a survey leads to any file", "bodies have no limit"),
     ),
     "frames, and stored pages": (
         (
@@ -96,16 +107,24 @@ THREATS = {
             f"{SERVER}/accounts/test_account_routes.py"
             "::test_no_address_of_a_visitor_is_ever_opened",
             f"{SERVER}/accounts/test_oidc_login.py::test_addresses_that_are_not_https_are_refused",
+            f"{SERVER}/accounts/test_oidc_login.py"
+            "::test_a_provider_cannot_lead_the_server_into_the_owners_network",
             f"{SERVER}/console/test_console_forms_addresses.py"
             "::test_no_address_in_any_field_is_opened",
         ),
-        ("a provider may describe itself as another",),
+        (
+            "a provider may describe itself as another",
+            "a provider leads the server into the owner's network",
+        ),
     ),
     "exhausted resources": (
         (
             f"{HOSTILE}::test_a_large_body_is_refused_and_not_kept",
             f"{HOSTILE}::test_slow_sockets_and_hostile_plans_do_not_hold_up_others",
             f"{SERVER}/test_connection_limits.py::test_a_request_that_does_not_end_is_closed",
+            f"{SERVER}/test_connection_limits.py::test_one_address_leaves_room_for_others",
+            f"{SERVER}/accounts/test_access_gate.py"
+            "::test_requests_of_a_person_are_limited_by_all_tokens_and_sessions_together",
             f"{SERVER}/children/test_turns.py::test_who_waits_holds_no_thread",
             f"{SERVER}/accounts/test_request_places.py"
             "::test_accounts_with_many_long_requests_leave_threads_to_others",
@@ -114,6 +133,9 @@ THREATS = {
         ),
         (
             "a body that says that it is large is read",
+            "bodies have no limit",
+            "one address may hold all connections",
+            "a person sends any number of requests",
             "a request may come without end",
             "a rehearsal may run without end",
             "a question about made-up rows runs without end",
@@ -168,7 +190,10 @@ THREATS = {
             f"{SERVER}/test_api_document.py"
             "::test_only_people_read_it_and_only_if_it_is_configured",
         ),
-        ("the OpenAPI document is served without being configured",),
+        (
+            "the OpenAPI document is served without being configured",
+            "metrics are served without being configured",
+        ),
     ),
     "reports sent twice": (
         (f"{SERVER}/test_survey_routes.py::test_a_token_takes_one_report",),
@@ -182,6 +207,12 @@ THREATS = {
         (
             "tests/app/web/console/test_console_files.py"
             "::test_htmx_is_the_packages_file_to_the_byte_and_comes_with_its_licence",
+            "tests/tools/test_locks.py::test_a_lock_is_for_what_is_asked_for",
+            "tests/tools/test_locks.py::test_a_lock_has_what_its_libraries_need",
+            f"{SERVER}/test_serving_wheel.py"
+            "::test_the_container_takes_no_library_without_its_hash",
+            f"{SERVER}/test_serving_wheel.py"
+            "::test_a_container_without_a_guard_of_its_libraries_is_noticed",
         ),
         (),
     ),

@@ -16,6 +16,7 @@ import pytest
 
 from deniable.app.server.accounts.role_matrix import reach
 from tests.app.server.questions.asking import people_of, write_hospital
+from tools.locks import EXTRAS
 
 ROOT = Path(__file__).parents[3]
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text().replace("\\\n", "")
@@ -31,14 +32,39 @@ def test_the_container_is_built_from_what_is_there():
     assert steps("COPY")[0] == ". /source"
     left = (ROOT / "deploy" / "Dockerfile.dockerignore").read_text().splitlines()
     kept = [line[1:] for line in left if line.startswith("!")]
-    assert {"src", "pyproject.toml", project["readme"], *project["license-files"]} == {*kept}
+    locks = re.findall(r"-r /source/(\S+)", " ".join(steps("RUN")))
+    ours = {"src", "pyproject.toml", project["readme"], *project["license-files"], *locks}
+    assert {*kept} == ours
     assert all((ROOT / name).exists() for name in kept)
-    extras = re.search(r"/source\[([a-z,]+)\]", steps("RUN")[0]).group(1).split(",")
-    assert {*extras} <= project["optional-dependencies"].keys()
+    assert {*EXTRAS} <= project["optional-dependencies"].keys()
     (image,) = {step.split()[0] for step in steps("FROM")}
     (least,) = re.findall(r"[0-9.]+", project["requires-python"])
     found = re.match(r"python:([0-9.]+)-slim", image).group(1)
     assert tuple(map(int, found.split("."))) >= tuple(map(int, least.split(".")))
+
+
+def test_the_container_takes_no_library_without_its_hash():
+    check_hashes(steps("RUN"))
+
+
+@pytest.mark.parametrize("guard", ["--require-hashes", "--no-deps", "--no-build-isolation"])
+def test_a_container_without_a_guard_of_its_libraries_is_noticed(guard):
+    with pytest.raises(AssertionError):
+        check_hashes([step.replace(guard, "") for step in steps("RUN")])
+
+
+def check_hashes(written):
+    """pip takes libraries from locks, or takes none."""
+    commands = [part for step in written for part in step.split("&&") if "/pip " in part]
+    assert len(commands) == 4
+    for command in commands:
+        words = {*command.split()}
+        hashed = {"--require-hashes", "--only-binary=:all:"} <= words
+        assert hashed or {"--no-deps", "--no-index"} <= words or "wheel" in words, command
+        if "wheel" in words:
+            assert {"--no-deps", "--no-build-isolation"} <= words
+        assert not {"--index-url", "--extra-index-url", "--trusted-host"} & words
+    assert not [step for step in written if "pip " in step.replace("/bin/pip ", "")]
 
 
 def test_the_container_runs_as_nobody_and_is_asked_for_what_it_serves():
@@ -62,15 +88,18 @@ def installed(tmp_path_factory):
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    make, install = (part.strip() for part in steps("RUN")[0].split("&&"))
-    offline = "pip install --no-index --no-deps --no-build-isolation"
-    for command in (make.replace("python ", f"{sys.executable} "), install):
-        here = command.replace("/opt/deniable", str(target)).replace("/source", str(source))
-        here = here.replace("pip install", offline)
-        subprocess.run(["bash", "-c", here], check=True, capture_output=True, cwd=folder)
-        (packages,) = target.glob("lib/python3*/site-packages")
-        (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
-    return target / "bin"
+    places = {"/opt": target, "/source": source, "/wheels": folder / "wheels"}
+    for step in steps("RUN")[:2]:
+        for command in step.split("&&"):
+            if "--require-hashes" in command:
+                continue  # test_locks.py reads what this would install
+            here = command.replace("python ", f"{sys.executable} ")
+            for there, place in places.items():
+                here = here.replace(f" {there}", f" {place}")
+            subprocess.run(["bash", "-c", here], check=True, capture_output=True, cwd=folder)
+            for packages in target.glob("*/lib/python3*/site-packages"):
+                (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
+    return target / "deniable" / "bin"
 
 
 def test_the_wheel_has_every_file_of_the_package(installed):

@@ -147,6 +147,30 @@ def test_a_second_statement_on_a_lost_connection_is_told_in_our_words(ledger, pl
         read_twice()
 
 
+def test_a_connection_that_ends_before_any_statement_is_told_in_our_words(ledger, place):
+    """PostgreSQL ends it before the first statement of a charge, the second, and so on."""
+    statements, refused, last = [], 0, 0
+
+    def end(connection, *_):
+        statements.append(connection)
+        if len(statements) == last:
+            own = connection.connection.dbapi_connection.info.backend_pid
+            with psycopg.connect(place.partition("#")[0], autocommit=True) as other:
+                other.execute("SELECT pg_terminate_backend(%s, 60000)", [own])
+
+    sa.event.listen(ledger._journal._engine, "before_cursor_execute", end)
+    while len(statements) == last:  # until it needs fewer statements than that
+        statements.clear()
+        last += 1
+        try:
+            ledger.settle(ledger.reserve(plan("1/1000000")), "{}")
+        except LedgerUnavailable:  # and nothing else
+            refused += 1
+    sa.event.remove(ledger._journal._engine, "before_cursor_execute", end)
+    assert refused == last - 1 > 10
+    ledger.reserve(plan(0.25))  # on another connection
+
+
 def test_a_session_that_the_server_ends_is_told_in_our_words(ledger, place):
     """The statement finds no connection, and neither does the rollback after it."""
 

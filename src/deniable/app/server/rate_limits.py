@@ -2,6 +2,7 @@
 
 An address is hashed with a key that exists only in the memory of this process. Nothing is
 written anywhere. Of an IPv6 address the network counts (64 bits): one household has all of it.
+Where several processes serve one address, `SharedAddressLimits` counts for all of them.
 """
 
 import hashlib
@@ -10,9 +11,17 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 _MOST_ADDRESSES = 100_000
 _HOUR = 3600.0
+
+
+class RateLimits(Protocol):
+    """Who may do something how often."""
+
+    def allow(self, who: str, /) -> bool:
+        """Whether this is allowed once more now; it counts then."""
 
 
 class AddressHash:
@@ -28,7 +37,7 @@ class AddressHash:
 
     def __call__(self, address: str) -> bytes:
         """The name of the address, or of its network."""
-        return hashlib.blake2b(_network(address), key=self._key, digest_size=16).digest()
+        return hashlib.blake2b(network_of(address), key=self._key, digest_size=16).digest()
 
 
 class AddressLimits:
@@ -73,10 +82,10 @@ class AddressLimits:
         self._buckets = kept
 
 
-def _network(address: str) -> bytes:
+def network_of(address: str) -> bytes:
     """What of an address counts.
 
-    >>> _network("2001:db8:1:2:3:4:5:6") == _network("2001:db8:1:2::1")
+    >>> network_of("2001:db8:1:2:3:4:5:6") == network_of("2001:db8:1:2::1")
     True
     """
     try:

@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from deniable.app.server.application import run_apart
-from deniable.app.server.rate_limits import AddressLimits
+from deniable.app.server.rate_limits import AddressLimits, RateLimits
 from deniable.errors import InvalidParameter
 from deniable.surveys.collect.collection import SurveyCollection
 from deniable.surveys.collect.store.batches import ReportBatch
@@ -64,7 +64,8 @@ def survey_router(
     collection: SurveyCollection, pages: SurveyPages, *, reports_per_hour: int
 ) -> APIRouter:
     """The routes of one survey. Reports through an open link are limited by address."""
-    router, routes = APIRouter(), SurveyRoutes(collection, pages, reports_per_hour)
+    limits = AddressLimits(reports_per_hour)
+    router, routes = APIRouter(), SurveyRoutes(collection, pages, limits)
     here = f"/s/{collection.manifest.survey}"
     shown: dict[str, Callable[..., Any]] = {
         here: routes.show_page,
@@ -88,10 +89,9 @@ class SurveyRoutes:
     """What each route of a survey answers. Those without `async` run in a thread."""
 
     def __init__(
-        self, collection: SurveyCollection, pages: SurveyPages, reports_per_hour: int
+        self, collection: SurveyCollection, pages: SurveyPages, limits: RateLimits
     ) -> None:
-        self._collection, self._pages = collection, pages
-        self._limits = AddressLimits(reports_per_hour)
+        self._collection, self._pages, self._limits = collection, pages, limits
 
     def show_page(self, language: str = "") -> Response:
         name = f"?language={language}"
@@ -140,7 +140,7 @@ class SurveyRoutes:
         """One report. A batch that is due is written after the answer was sent."""
         if self._collection.manifest.mode == "open":
             address = "" if request.client is None else request.client.host
-            if not self._limits.allow(address):
+            if not await run_in_threadpool(self._limits.allow, address):
                 raise HTTPException(429, headers={"Retry-After": "600"})
         due = await run_in_threadpool(self._collection.receive, await request.body())
         write = BackgroundTask(run_apart, self._collection.store.write_batches)

@@ -2,11 +2,15 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections import Counter
 
+import httpx2
 import pytest
 
 import deniable as dp
 from deniable.app.cli import main
+from deniable.app.server.accounts.login_desk import LOGINS_PER_HOUR
 from tests.app.server.questions.asking import people_of, write_hospital
 
 
@@ -60,6 +64,26 @@ def test_without_a_token_it_is_said(capsys, monkeypatch):
     assert "DENIABLE_TOKEN" in err
 
 
+def test_an_address_has_one_limit_for_all_workers(served):
+    """Each request is a connection of its own, which any worker takes."""
+    url, *_ = served
+    for last in range(2, 9):
+        hour = time.time() // 3600
+        allowed = count_tries(f"{url.rpartition('/')[0]}/login/nobody", f"127.0.0.{last}")
+        if time.time() // 3600 == hour:  # else another hour began meanwhile: once more
+            break
+    assert allowed == {404: LOGINS_PER_HOUR, 429: 40}
+
+
+def count_tries(url, address):
+    """The statuses of log-ins from one address of this machine."""
+    counted = Counter()
+    for _ in range(LOGINS_PER_HOUR + 40):
+        with httpx2.Client(transport=httpx2.HTTPTransport(local_address=address)) as client:
+            counted[client.get(url).status_code] += 1
+    return counted
+
+
 def test_a_killed_worker_is_replaced(served):
     url, token, file, process = served
     key = (file.parent / "deniable.ledger.key.pub").read_text().strip()
@@ -87,6 +111,7 @@ def children_of(pid):
     [
         (["--padding", "maybe"], "must be on or off"),
         (["--slot", "0"], "between 0.01 and 3600"),
+        (["--requests-each", "0"], "--requests-each"),
         (["--host", "0.0.0.0"], "Without a certificate"),
         (["--wokers", "2"], "--workers"),
     ],

@@ -6,6 +6,7 @@ from deniable.app.server.accounts.access_gate import AccessGate, check_routes
 from deniable.app.server.accounts.browser_sessions import COOKIE
 from deniable.app.server.accounts.people import ROLES
 from deniable.app.server.accounts.role_matrix import MATRIX
+from deniable.app.server.accounts.shared_limits import SharedLimits
 from deniable.app.server.application import make_application
 
 ORIGIN = "https://stats.clinic.example"
@@ -162,3 +163,23 @@ def test_a_route_that_comes_in_later_is_denied(identities):
     with TestClient(application) as client:
         answer = client.get("/rows", headers={"Authorization": f"Bearer {token}"})
     assert (answer.status_code, answer.json()) == (404, NOT_FOUND)
+
+
+def test_requests_of_a_person_are_limited_by_all_tokens_and_sessions_together(identities):
+    limits = SharedLimits(
+        identities.people.database, "requests", 3, seconds=60, clock=lambda: 6e4
+    )
+    router = APIRouter()
+    router.add_api_route("/who", lambda: "data", methods=["GET"])
+    gate = AccessGate(identities, origin=ORIGIN, requests=limits)
+    tokens = [identities.new_token("ann") for _ in range(2)]
+    session = identities.sessions.begin("ann")
+    another = {"Authorization": f"Bearer {identities.new_token('bob')}"}
+    with TestClient(make_application(router, https=True, gate=gate), base_url=ORIGIN) as client:
+        asked = [{"Authorization": f"Bearer {token}"} for token in tokens]
+        asked += [{"Cookie": f"{COOKIE}={session}"}, asked[0]]
+        answers = [client.get("/who", headers=headers) for headers in asked]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+        assert answers[-1].headers["retry-after"] == "60"
+        assert client.get("/who", headers=another).status_code == 200
+        assert client.get("/who").status_code == 401  # nobody counts for anybody

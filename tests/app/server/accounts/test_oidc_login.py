@@ -14,8 +14,10 @@ from tests.app.server.accounts.provider import (
     sign_with_nothing,
     sign_with_public_key,
 )
+from tests.app.server.hostile_addresses import ADDRESSES
 
 ORIGIN = "https://stats.clinic.example"
+NAMED = ("authorization_endpoint", "token_endpoint", "jwks_uri")  # in a discovery document
 
 
 @pytest.fixture
@@ -230,6 +232,27 @@ def test_addresses_that_are_not_https_are_refused(login, provider, address):
     provider.document["token_endpoint"] = address
     with pytest.raises(dp.ServerUnavailable, match="no https address as its token_endpoint"):
         login.begin("clinic")
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_provider_cannot_lead_the_server_into_the_owners_network(name):
+    """Fifty spellings, as https addresses too. The issuer's own host is the owner's choice."""
+    issuer = "https://login.clinic.example"
+    public = Provider("clinic", issuer, "deniable")
+    document = {"issuer": issuer} | dict.fromkeys(NAMED, f"{issuer}/x")
+    assert public.addresses(document)[name] == f"{issuer}/x"
+    elsewhere = document | {name: "https://keys.example.com/x"}
+    assert public.addresses(elsewhere)[name] == "https://keys.example.com/x"
+    for address in ADDRESSES:
+        host = address.rpartition("//")[2].partition("/")[0]
+        if host == "evil.example:9":
+            continue  # a public host
+        for spelt in (address, f"https://{host}/x"):
+            with pytest.raises(dp.ServerUnavailable, match=f"as its {name}"):
+                public.addresses(document | {name: spelt})
+    inside = Provider("clinic", "https://10.0.0.1", "deniable")
+    own = {key: f"https://10.0.0.1/{key}" for key in NAMED} | {"issuer": inside.issuer}
+    assert inside.addresses(own)[name] == f"https://10.0.0.1/{name}"
 
 
 def test_an_unknown_provider_is_nobody(login):

@@ -59,6 +59,7 @@ def serving(*files: Path, **changes):
     folder = files[0].parent.parent
     limits = QueueLimits(**changes.pop("limits", {"places": 1}))
     usual = {"padded": False, "database": folder / "server.sqlite", "limits": limits}
+    usual |= {"requests_each": 10**9}  # tests ask again at once
     settings = ServerSettings(files, **(usual | changes))
     application = make_server(settings, https=False)
     with TestClient(application, raise_server_exceptions=False) as client:

@@ -72,6 +72,28 @@ def test_nothing_else_is_served(client, path):
     assert client.get(path).status_code == 404
 
 
+UP = ("../", "..%2f", "%2e%2e/", "%2e%2e%2f", "..%5c", "..\\", "....//", "..%252f", "..%c0%af")
+PLACES = ("", "/", "%2f", "file://", "x/", "%00")
+TRAVERSALS = [f"{first}{up * depth}" for first in PLACES for up in UP for depth in (1, 3)]
+
+
+@pytest.mark.parametrize(
+    "route",
+    ["/console-files/", "/s/", "/s/x/", "/public/", "/problems/", "/v1/hospital/releases/"],
+)
+def test_no_name_in_an_address_leads_to_a_file(client, place, token, route):
+    """Over a hundred spellings of the way to a file of the owner."""
+    secret = place.parent / "deniable.ledger.key.pub"
+    canary = secret.read_text().strip()
+    assert len(TRAVERSALS) > 100
+    for way in (*TRAVERSALS, str(place.parent), f"file://{place.parent}/"):
+        for name in (f"hospital/{secret.name}", secret.name, f"{secret.name}%00.css"):
+            headers = {"Authorization": f"Bearer {token}"}
+            answer = client.get(f"{route}{way}{name}", headers=headers)
+            assert answer.status_code in (400, 404, 406), (way, name)
+            assert canary not in answer.text
+
+
 def test_no_link_follows_a_forged_host(client, token):
     forged = {"Host": "evil.example", "X-Forwarded-Host": "evil.example"}
     headers = {"Authorization": f"Bearer {token}"} | forged

@@ -25,6 +25,9 @@ Places = Annotated[
 ]
 Queue = Annotated[int, typer.Option(help="Most questions in all.", min=1)]
 QueueEach = Annotated[int, typer.Option(help="Most questions of one person.", min=1)]
+RequestsEach = Annotated[
+    int, typer.Option(help="Most requests of one person in a minute.", min=1)
+]
 Slot = Annotated[float, typer.Option(help="The shortest slot, in seconds.")]
 Padding = Annotated[
     str, typer.Option(help="`off` hands answers over at once; every certificate says so.")
@@ -79,6 +82,7 @@ def serve(
     places: Places = 2,
     queue: Queue = 32,
     queue_each: QueueEach = 8,
+    requests_each: RequestsEach = 6000,
     slot: Slot = 1.0,
     padding: Padding = "on",
     certificate: HttpsCertificate = None,
@@ -104,6 +108,7 @@ def serve(
         padding,
         (places, queue_each, queue),
         slot=slot,
+        requests_each=requests_each,
         origin=origin.rstrip("/"),
         providers=providers,
         people=people,

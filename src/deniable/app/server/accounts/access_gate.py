@@ -17,17 +17,22 @@ from starlette.routing import BaseRoute
 from deniable.app.server.accounts.browser_sessions import COOKIE
 from deniable.app.server.accounts.identity import Identities, Person
 from deniable.app.server.accounts.role_matrix import ANYONE, MATRIX, is_free, reach
+from deniable.app.server.accounts.shared_limits import SharedLimits
 
 _SAFE = ("GET", "HEAD")
 
 
 class AccessGate:
     """Called before every route. Leaves the person in `request.state.person`, and how far the
-    person reaches ("any" or "own") in `request.state.reach`.
+    person reaches ("any" or "own") in `request.state.reach`. `requests`: how often a person may
+    ask for anything, by all tokens and sessions together.
     """
 
-    def __init__(self, identities: Identities, *, origin: str) -> None:
+    def __init__(
+        self, identities: Identities, *, origin: str, requests: SharedLimits | None = None
+    ) -> None:
         self._identities, self._origin = identities, origin.rstrip("/")
+        self._requests = requests
 
     def __call__(self, request: Request) -> None:
         """Refuses, or says who asks."""
@@ -46,6 +51,8 @@ class AccessGate:
         person = self._identify(request)
         if person is None:
             raise HTTPException(401, headers={"WWW-Authenticate": "Bearer"})
+        if self._requests is not None and not self._requests.allow(person.name):
+            raise HTTPException(429, headers={"Retry-After": str(self._requests.seconds)})
         policy = request.path_params.get("policy")
         if (request.method, path) not in MATRIX or not (
             policy is None or person.may_use(policy)

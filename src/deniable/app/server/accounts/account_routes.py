@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
@@ -51,7 +52,7 @@ class _AccountRoutes:
 
     async def log_in(self, request: Request) -> Response:
         """A session for a name, a password and maybe a code. One answer to all failures."""
-        self._desk.limit(request)
+        await run_in_threadpool(self._desk.limit, request)
         given = _read_login(await request.body())
         begun = await self._desk.log_in(request, *given)
         if begun is None:

@@ -8,19 +8,24 @@ from deniable.app.server.accounts.browser_sessions import COOKIE, session_cookie
 from deniable.app.server.accounts.identity import Identities
 from deniable.app.server.accounts.password_login import PasswordLogin
 from deniable.app.server.accounts.passwords import Passwords
-from deniable.app.server.rate_limits import AddressLimits
+from deniable.app.server.rate_limits import AddressLimits, RateLimits
 from deniable.errors import TooManyQuestions
 
-_LOGINS_PER_HOUR = 120  # from one address
+LOGINS_PER_HOUR = 120  # from one address
 
 
 class LoginDesk:
-    """Begins and ends sessions."""
+    """Begins and ends sessions. `limits`: how often an address may try."""
 
-    def __init__(self, identities: Identities, passwords: Passwords | None = None) -> None:
+    def __init__(
+        self,
+        identities: Identities,
+        passwords: Passwords | None = None,
+        limits: RateLimits | None = None,
+    ) -> None:
         self._identities = identities
         self._login = PasswordLogin(identities.people, passwords or Passwords())
-        self._limits = AddressLimits(_LOGINS_PER_HOUR)
+        self._limits = limits or AddressLimits(LOGINS_PER_HOUR)
 
     async def log_in(
         self, request: Request, name: str, password: str, code: str
@@ -45,6 +50,6 @@ class LoginDesk:
         self._identities.sessions.end(session)
 
     def limit(self, request: Request) -> None:
-        """Refuses an address that tries too often."""
+        """Refuses an address that tries too often. It may wait for the database of people."""
         if not self._limits.allow("" if request.client is None else request.client.host):
             raise HTTPException(429, headers={"Retry-After": "600"})

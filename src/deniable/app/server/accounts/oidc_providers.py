@@ -6,9 +6,12 @@
     client_secret_file = "clinic.secret"
 
 Nothing that a visitor sends chooses an address: the issuer is the file's, and its other
-addresses come from its own discovery document, which must name the same issuer.
+addresses come from its own discovery document, which must name the same issuer. They are on the
+issuer's host or on a public one: a provider on the internet cannot lead the server to an
+address inside of the owner's network.
 """
 
+import ipaddress
 import re
 import tomllib
 from collections.abc import Mapping
@@ -20,6 +23,8 @@ from deniable.app.server.loopback_hosts import is_loopback
 from deniable.errors import InvalidParameter, ServerUnavailable
 
 _KEYS = {"issuer", "client_id", "client_secret_file"}
+_PUBLIC_NAME = re.compile(r"([a-z0-9_-]+\.)+(?P<last>[a-z][a-z0-9-]*)", re.ASCII)
+_INTERNAL = {"localhost", "local", "internal", "intranet", "lan", "arpa"}  # ends of names
 _ADDRESSES = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
@@ -64,11 +69,18 @@ class Provider:
                 "in the file of providers. Nobody can log in with it."
             )
         found = {name: document.get(name) for name in _ADDRESSES}
-        loopback = is_loopback(urlsplit(self.issuer).hostname or "")
+        here = urlsplit(self.issuer).hostname or ""
+        loopback = is_loopback(here)
         for name, address in found.items():
             if not isinstance(address, str) or not is_safe_address(address, loopback=loopback):
                 raise ServerUnavailable(
                     f"The provider `{self.name}` gives no https address as its {name}."
+                )
+            host = urlsplit(address).hostname or ""
+            if host != here and not is_public_host(host):
+                raise ServerUnavailable(
+                    f"The provider `{self.name}` gives an address of an internal network as "
+                    f"its {name}. It must be on {here}, or on a public host."
                 )
         names_itself = document.get("authorization_response_iss_parameter_supported") is True
         return {**found, "iss": "required" if names_itself else ""}  # type: ignore[dict-item]
@@ -91,6 +103,25 @@ def is_safe_address(address: str, *, loopback: bool) -> bool:
     plain = parts.scheme == "http" and loopback and is_loopback(host)
     extra = parts.username or parts.password or parts.query or parts.fragment
     return bool((parts.scheme == "https" or plain) and host and not extra)
+
+
+def is_public_host(host: str) -> bool:
+    """Whether a host is on the internet, as far as its spelling says: a name with a public end,
+    or a public address that is written in full.
+
+    >>> is_public_host("login.clinic.example"), is_public_host("93.184.216.34")
+    (True, True)
+    >>> [
+    ...     is_public_host(host)
+    ...     for host in ("10.0.0.1", "2130706433", "metadata.google.internal")
+    ... ]
+    [False, False, False]
+    """
+    try:
+        return ipaddress.ip_address(host).is_global
+    except ValueError:
+        found = _PUBLIC_NAME.fullmatch(host.lower())
+        return found is not None and found["last"] not in _INTERNAL
 
 
 def read_providers(file: Path) -> dict[str, Provider]:

@@ -65,7 +65,7 @@ class HomePages:
         names = ("name", "password", "code")
         told = [given.get(name, "") for name in names]
         try:
-            self._console.desk.limit(request)
+            await run_in_threadpool(self._console.desk.limit, request)
             begun = await self._console.desk.log_in(request, *told)
         except HTTPException as problem:
             words = "Too many tries. Wait a quarter of an hour, then try again."

@@ -4,6 +4,7 @@ starts workers needs no more.
 
 import json
 import re
+import secrets
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from deniable.app.server.questions.question_queue import QueueLimits
 from deniable.app.server.questions.slots import SLOT_SECONDS
 from deniable.errors import InvalidParameter
 
+REQUESTS_EACH = 6000  # of one person in a minute
 TIME_LIMIT = 600.0  # seconds of one statement, where answers do not wait for slots
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 RESERVED = {"surveys", "preview", "login", "logout"}  # addresses of the console
@@ -34,6 +36,9 @@ class ServerSettings:
     metrics: bool = False
     openapi: bool = False  # whether people who log in may read the OpenAPI document
     surveys: Path | None = None  # the folder of surveys
+    requests_each: int = REQUESTS_EACH  # of one person in a minute
+    # Hides addresses in the database. Only the processes of one server know it.
+    address_key: str = field(default_factory=lambda: secrets.token_hex(32), repr=False)
 
     def to_json(self) -> str:
         """The settings as text, for a process that is started with them."""
@@ -84,6 +89,8 @@ class ServerSettings:
                 "Name a policy, or a folder with --surveys. To look around:   deniable serve "
                 "--demo"
             )
+        if self.requests_each < 1:
+            raise InvalidParameter("`--requests-each` must be 1 or more.")
         if not 0.01 <= self.slot <= 3600:
             raise InvalidParameter("`--slot` must be between 0.01 and 3600 seconds.")
 

@@ -7,12 +7,14 @@ name of a file is the id of the questionnaire, which has letters, digits, - and 
 
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from deniable.app.cli.surveys.invite_people import invitation_link
 from deniable.app.cli.surveys.opened_survey import MODES, folder_of, open_survey
+from deniable.app.server.rate_limits import AddressLimits, RateLimits
 from deniable.app.server.survey_pages import pages_of
 from deniable.app.server.survey_routes import SurveyRoutes
 from deniable.errors import DeniableError, InvalidParameter
@@ -41,6 +43,7 @@ class CheckedQuestionnaire:
 
 class SurveyDesk:
     """All surveys of a server. Each process has its own; what they share is in the folder.
+    `limits_of`: how often an address may report through the open link of a survey.
 
     >>> import tempfile
     >>> desk = SurveyDesk(Path(tempfile.mkdtemp()))
@@ -48,8 +51,14 @@ class SurveyDesk:
     []
     """
 
-    def __init__(self, folder: Path, *, origin: str = "") -> None:
-        self._folder, self._origin = folder, origin or None
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        origin: str = "",
+        limits_of: Callable[[str], RateLimits] = lambda _: AddressLimits(REPORTS_PER_HOUR),
+    ) -> None:
+        self._folder, self._origin, self._limits_of = folder, origin or None, limits_of
         self._lock = threading.RLock()
         self._opened: dict[str, tuple[SurveyCollection, SurveyRoutes]] = {}
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -146,10 +155,9 @@ class SurveyDesk:
                 folder = folder_of(self._known(name), rehearsal=False)
                 collection = SurveyCollection(survey, folder, CollectionChoices())
                 collection.store.write_batches()  # one may have been due
-                limit = REPORTS_PER_HOUR
                 self._opened[name] = (
                     collection,
-                    SurveyRoutes(collection, pages_of(collection), limit),
+                    SurveyRoutes(collection, pages_of(collection), self._limits_of(name)),
                 )
             return self._opened[name]
 
