@@ -51,6 +51,31 @@ def test_wrong_weights_are_refused():
         infer.weighted(counts, {"N": 1, "S": 1})
 
 
+def test_frames_of_units_are_no_weights_of_rows():
+    rows = pa.table(
+        {
+            "id": [n // 2 for n in range(4000)],
+            "region": ["NS"[n // 2 % 2] for n in range(4000)],
+            "ill": [int(n % 4 == 0) for n in range(4000)],
+        }
+    )
+    people = dp.protect(
+        rows,
+        name="v",
+        unit="id",
+        bounds={"ill": (0, 1)},
+        keys={"region": ["N", "S"]},
+        max_rows_per_unit_per_group=2,
+        epsilon=100,
+        sample={"by": "region", "frame": {"N": 9000, "S": 3000}, "clustered": True},
+    )
+    release = people.sql(TEXT, epsilon=50)
+    with pytest.raises(InvalidParameter, match="counts ids, and this mean is over rows"):
+        infer.weighted(release)
+    found = infer.weighted(release, {"N": 1, "S": 1})
+    assert found.low < 0.25 < found.high
+
+
 def missed_strata(rows, *, epsilon, releases, seed):
     """For each simulated release of strata (persons, those with the outcome, sampled ones),
     whether the interval of all strata together misses their share."""

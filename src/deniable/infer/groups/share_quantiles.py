@@ -58,7 +58,7 @@ def share_tails(rows: Floats, p: Floats, off: Floats, sampled: float) -> Ends:
     from scipy.special import betainc
 
     if sampled >= 1:
-        return (off >= 0) * 1.0, (off <= 0) * 1.0
+        return np.where(off >= 0, 1.0, 0.0), np.where(off <= 0, 1.0, 0.0)
     if sampled > 0.5:
         return share_tails(rows * (1 - sampled) / sampled, p, -off, 1 - sampled)[::-1]
     rarer = np.minimum(p, 1 - p)
