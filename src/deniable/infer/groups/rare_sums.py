@@ -25,7 +25,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _TAILS = 20  # at which the distances of a group are computed
 _FURTHEST = 1.25  # the least of them: the tail to this power
-_FREQUENT = 20.0  # if so many rows of each kind were drawn, and so many not, errors are normal
+_FREQUENT = 20.0  # if 20 rows of each kind were drawn, and 20 not, errors are normal
 _FEWEST_STEPS, _MOST_STEPS = 64, 512  # into which the tail's logarithm is divided
 _STEPS_OF_ONE = 8  # a group's tail is rounded by up to a step
 _HALVINGS = 24
