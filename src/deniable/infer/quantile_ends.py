@@ -116,7 +116,7 @@ def infer_quantile(
         (min(drawn_ends[0], value), max(drawn_ends[1], value)),
         float(level),
         drawn.target,
-        notes=_note_rows(title, most) + _note_bounds(plan, column, title, rows, tail),
+        notes=_note_rows(output.about, most) + _note_bounds(plan, column, title, rows, tail),
     )
 
 
