@@ -112,9 +112,6 @@ def test_what_a_quantile_needs_is_said():
     bare = data.sql("SELECT MEDIAN(x) AS m, COUNT(x) AS n FROM v", epsilon=1, brackets=False)
     with pytest.raises(InvalidParameter, match="Ask without brackets=False"):
         bare.population(confidence=0.9)
-    several = protect(np.arange(1000.0), expected_rows=1000, max_rows_per_unit_per_group=2)
-    with pytest.raises(dp.InvalidQuery, match="needs one row a unit"):
-        several.sql(TEXT, epsilon=1)
     assert str(data.remaining).startswith("epsilon 96")
 
 
@@ -143,3 +140,100 @@ def test_how_far_a_population_reaches_is_refused():
     seen = data.sql("SELECT MAX(x) AS m, COUNT(x) AS n FROM v", epsilon=5, confidence=0.99)
     with pytest.raises(InvalidParameter, match="no sample tells how far"):
         seen.population()
+
+
+def protect_persons(people, values, most, **options):
+    rows = pa.table({"id": people, "x": values})
+    return dp.protect(
+        rows,
+        name="v",
+        unit="id",
+        bounds={"x": (0, 1000)},
+        step={"x": 1},
+        epsilon=1000,
+        max_rows_per_unit_per_group=most,
+        **options,
+    )
+
+
+@pytest.mark.parametrize(
+    ("level", "kinds"),
+    [
+        (Fraction(1, 2), [(0.5, 5, 5), (0.5, 5, 0)]),
+        (Fraction(1, 2), [(1 / 6, 5, 5), (5 / 6, 1, 0)]),
+        (Fraction(1, 2), [(5 / 6, 1, 1), (1 / 6, 5, 0)]),
+        (Fraction(9, 10), [(45 / 46, 1, 1), (1 / 46, 5, 0)]),
+        (Fraction(9, 10), [(9 / 14, 5, 5), (5 / 14, 1, 0)]),
+        (Fraction(1, 4), [(0.25, 5, 5), (0.75, 5, 0)]),
+    ],
+)
+@pytest.mark.parametrize("units", [100, 1000])
+def test_rows_of_persons_cross_a_level_as_rarely_as_said(level, kinds, units, size, figure):
+    """Kinds of persons: chance, rows, and rows below the quantile, whatever else they are."""
+    releases = size(small=20_000, full=200_000, what="samples of persons with several rows")
+    chance, rows, below = (np.array(column, dtype=float) for column in zip(*kinds, strict=True))
+    share = chance @ below / (chance @ rows)
+    assert share == pytest.approx(float(level), abs=0.02)
+    counts = np.random.default_rng(units).multinomial(units, chance, releases)
+    all_rows, under = counts @ rows, counts @ below
+    draws = np.maximum(all_rows // 5, 1)
+    level = Fraction(share).limit_denominator(10**6)
+    tail = 0.0125
+    far = {n: ends_at(int(n), level, tail) for n in np.unique(draws)}
+    lows, highs = np.array([far[n] for n in draws]).T
+    missed = (under < lows * all_rows) | (under > highs * all_rows)
+    independent = 2.24 * np.sqrt(share * (1 - share) / all_rows)
+    naive = np.abs(under / all_rows - share) > independent
+    assert few_errors(figure, missed, naive, allowed=2 * tail)
+
+
+@pytest.mark.parametrize("most", [1, 4])
+def test_the_median_over_rows_of_persons_is_covered(most, size, figure):
+    """All rows of a person are equal, so `most` rows say as little as one."""
+    releases = size(small=12, full=2_000, what="samples of persons of which a median is asked")
+    rng = np.random.default_rng(most)
+    missed = []
+    for _ in range(releases):
+        values = np.minimum(rng.exponential(200, 800), 1000).repeat(most)
+        people = np.arange(800).repeat(most)
+        data = protect_persons(people, values, most, expected_rows=800 * most)
+        (found,) = data.sql(TEXT, epsilon=2).population()
+        missed.append(not found.low <= 200 * np.log(2) <= found.high)
+    assert few_errors(figure, missed)
+
+
+def test_rows_of_a_person_count_as_one_draw():
+    """1,000 persons with one row each, or 250 with four equal ones."""
+    widths = []
+    for most, people in ((1, np.arange(1000)), (4, np.arange(250).repeat(4))):
+        values = np.sort(np.arange(1000.0))
+        data = protect_persons(people, values, most, expected_rows=1000)
+        release = data.sql(TEXT, epsilon=200)
+        (found,) = release.population()
+        widths.append(found.high - found.low)
+        assert found.low < 500 < found.high
+        assert len(found.notes) == (most > 1)
+        # One person's four rows move the number of rows by four, and the kernel checks it.
+        (count,) = [o for o in release.plan.outputs if o.name == "m: rows"]
+        assert release.plan.max_rows_per_unit_per_group == most
+        assert count.about == "COUNT(x)"
+    assert 1.7 < widths[1] / widths[0] < 2.3
+
+
+def test_quantiles_are_not_mixed_with_numbers_over_units():
+    data = protect_persons(np.arange(400).repeat(2), np.arange(800.0), 2, expected_rows=800)
+    with pytest.raises(dp.InvalidQuery, match="quantiles in a question of their own"):
+        data.sql("SELECT MEDIAN(x) AS m, AVG(x) AS a FROM v FOR POPULATION", epsilon=1)
+    assert str(data.remaining) == "epsilon 1000, delta 0"
+    release = data.sql("SELECT MEDIAN(x) AS m, COUNT(*) AS n FROM v FOR POPULATION", epsilon=99)
+    (found,) = release.population()
+    assert found.low < 400 < found.high
+    assert release["n"] == pytest.approx([800], abs=5)
+
+
+def ends_at(draws, level, tail):
+    """The nearest levels, in thousandths, that sampling does not take across."""
+    steps = [Fraction(k, 1000) for k in range(1, 1000)]
+    low = max((q for q in steps if q < level and _below(draws, level, q) <= tail), default=0)
+    high = min((q for q in steps if q > level and _above(draws, level, q) <= tail), default=1)
+    return float(low), float(high)

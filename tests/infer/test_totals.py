@@ -91,7 +91,7 @@ def test_without_a_sample_nothing_is_charged():
         with pytest.raises(InvalidQuery, match="sample of unknown size"):
             visits.sql(f"{text} FROM visits FOR POPULATION", epsilon=1)
     framed = protect(sample={"frame": 60_000})
-    with pytest.raises(InvalidQuery, match="needs the `fraction`"):
+    with pytest.raises(InvalidQuery, match="is the `frame` of visits, which is declared"):
         framed.sql("SELECT COUNT(*) AS n FROM visits FOR POPULATION", epsilon=1)
     assert str(visits.remaining) == str(framed.remaining) == "epsilon 1000, delta 0"
 
@@ -103,7 +103,7 @@ def test_what_is_missing_is_said():
     framed = protect(sample={"frame": 60_000}).sql(
         "SELECT SUM(cost) AS s FROM visits", epsilon=1
     )
-    with pytest.raises(InvalidParameter, match="AVG and COUNT of the same"):
+    with pytest.raises(InvalidParameter, match="all that were drawn are counted beside it"):
         framed.population()
 
 
@@ -130,3 +130,77 @@ def test_the_target_of_a_sum_over_units_claims_no_number_of_rows():
     assert found.target.endswith("one id counts with up to its limit of rows")
     (mean,) = people.sql("SELECT AVG(cost) AS m FROM v FOR POPULATION", epsilon=5).population()
     assert mean.target.endswith("one id counts with up to 3 rows in 1 group")
+
+
+def framed_sum(question, *, times=1, epsilon=1000, **options):
+    sample = {"frame": 60_000, **options}
+    data = protect(times=times, sample=sample)
+    return list(data.sql(f"{question} FOR POPULATION", epsilon=epsilon).population())
+
+
+@pytest.mark.parametrize("times", [1, 4])
+def test_sums_and_counts_of_whole_units_by_the_number_of_units(times):
+    """3,000 of 60,000 persons were drawn, with `times` rows each that are alike."""
+    (cost,) = framed_sum("SELECT SUM(cost) AS s FROM visits", times=times, clustered=True)
+    spread = 60_000 * np.std(np.arange(3000) % 7) * times / np.sqrt(3000)
+    assert cost.value == pytest.approx(20 * times * (np.arange(3000) % 7).sum(), rel=0.001)
+    assert cost.margin == pytest.approx(1.98 * spread * np.sqrt(1 - 0.05), rel=0.03)
+    assert "are a random sample of whole units" in cost.target
+    if times > 1:
+        (rows,) = framed_sum("SELECT COUNT(*) AS n FROM visits", times=times, clustered=True)
+        assert rows.what == "COUNT(*) of the population"
+        assert rows.low <= 240_000 <= rows.high
+        assert rows.margin < 4000  # all have as many
+
+
+def test_a_frame_may_be_known_for_each_stratum():
+    text = "SELECT ward, SUM(cost) AS s FROM visits GROUP BY ward"
+    by = {"frame": {"A": 20_000, "B": 4_000}, "by": "ward", "clustered": True}
+    found = framed_sum(text, times=2, **by)
+    for result, frame, people in zip(
+        found, (20_000, 4_000), (np.arange(3000) % 3 > 0, np.arange(3000) % 3 == 0), strict=True
+    ):
+        mean = 2 * (np.arange(3000) % 7)[people].mean()
+        assert result.low < frame * mean < result.high
+        assert result.value == pytest.approx(frame * mean, rel=0.01)
+
+
+def test_rows_without_a_value_add_nothing_to_the_sum_of_a_frame():
+    """Half of all costs are missing: the population's sum is that of the others."""
+    rows = pa.table(
+        {
+            "id": range(3000),
+            "cost": [float(n % 7) if n % 2 else None for n in range(3000)],
+        }
+    )
+    data = dp.protect(
+        rows,
+        name="v",
+        unit="id",
+        bounds={"cost": (0, 6)},
+        epsilon=900,
+        sample={"frame": 60_000},
+    )
+    (cost,) = data.sql("SELECT SUM(cost) AS s FROM v FOR POPULATION", epsilon=300).population()
+    assert cost.low < 20 * sum(n % 7 for n in range(1, 3000, 2)) < cost.high < 100_000
+    (known,) = data.sql(
+        "SELECT COUNT(cost) AS n FROM v FOR POPULATION", epsilon=300
+    ).population()
+    assert 28_500 < known.low < 30_000 < known.high < 31_500
+
+
+def test_some_rows_of_a_frame_are_refused_before_the_charge():
+    visits = protect(sample={"frame": 60_000, "clustered": True})
+    for text in (
+        "SELECT SUM(cost) AS s FROM visits WHERE ward = 'A'",
+        "SELECT ward, SUM(cost) AS s FROM visits GROUP BY ward",
+    ):
+        with pytest.raises(InvalidQuery, match=r"write into SUM\(cost\) what counts"):
+            visits.sql(f"{text} FOR POPULATION", epsilon=1)
+    assert str(visits.remaining) == "epsilon 1000, delta 0"
+    text = "SELECT SUM(CASE WHEN ward = 'A' THEN cost ELSE 0 END) AS s FROM visits"
+    (found,) = visits.sql(f"{text} FOR POPULATION", epsilon=500).population()
+    assert found.low < 20 * sum(n % 7 for n in range(3000) if n % 3) < found.high
+    rows = protect(times=2, sample={"frame": 60_000})
+    with pytest.raises(InvalidQuery, match="needs the `fraction`"):
+        rows.sql("SELECT SUM(cost) AS s FROM visits FOR POPULATION", epsilon=1)

@@ -8,7 +8,8 @@ import pytest
 import deniable as dp
 from deniable import infer
 from deniable.errors import InvalidParameter
-from deniable.infer.groups.mean_intervals import combine_ends, population_ends
+from deniable.infer.groups.mean_intervals import population_ends
+from deniable.infer.groups.weighted_sums import weighted_ends
 from tests.infer.simulated import (
     excludes,
     few_errors,
@@ -50,21 +51,69 @@ def test_wrong_weights_are_refused():
         infer.weighted(counts, {"N": 1, "S": 1})
 
 
-@pytest.mark.parametrize("times", [1, 50])
-@pytest.mark.parametrize("epsilon", [0.1, 1, 5])
-def test_stratified_samples_are_covered(epsilon, times, size, figure):
-    """60 % of 1,000 persons and 5 % of 8,000, with different shares; or of 50 times as many."""
-    releases = size(small=500, full=10_000, what="simulated stratified samples")
-    rng = np.random.default_rng(8)
+def test_frames_of_units_are_no_weights_of_rows():
+    rows = pa.table(
+        {
+            "id": [n // 2 for n in range(4000)],
+            "region": ["NS"[n // 2 % 2] for n in range(4000)],
+            "ill": [int(n % 4 == 0) for n in range(4000)],
+        }
+    )
+    people = dp.protect(
+        rows,
+        name="v",
+        unit="id",
+        bounds={"ill": (0, 1)},
+        keys={"region": ["N", "S"]},
+        max_rows_per_unit_per_group=2,
+        epsilon=100,
+        sample={"by": "region", "frame": {"N": 9000, "S": 3000}, "clustered": True},
+    )
+    release = people.sql(TEXT, epsilon=50)
+    with pytest.raises(InvalidParameter, match="counts ids, and this mean is over rows"):
+        infer.weighted(release)
+    found = infer.weighted(release, {"N": 1, "S": 1})
+    assert found.low < 0.25 < found.high
+
+
+def missed_strata(rows, *, epsilon, releases, seed):
+    """For each simulated release of strata (persons, those with the outcome, sampled ones),
+    whether the interval of all strata together misses their share."""
+    rng = np.random.default_rng(seed)
     strata = []
-    for row in ((1000, 700, 600), (8000, 800, 400)):
-        people, having, drawn = (times * number for number in row)
+    for people, having, drawn in rows:
         ill = rng.hypergeometric(having, people - having, drawn, releases)
         above = (ill + laplace(rng, epsilon, releases)).astype(float)
         others = drawn - ill + laplace(rng, epsilon, releases)
         bare = released_shares(rng, units=1, share=0.5, epsilon=epsilon, releases=releases)
-        found = replace(bare, above=above, below=above + others, sampled=drawn / people)
-        strata.append((found.values, *population_ends(found, Fraction(19, 20))))
-    values, low, high = (np.array(parts).T for parts in zip(*strata, strict=True))
-    ends = [combine_ends([1 / 9, 8 / 9], *row) for row in zip(values, low, high, strict=True)]
-    assert few_errors(figure, excludes(np.array(ends).T, 1500 / 9000))
+        strata.append(replace(bare, above=above, below=above + others, sampled=drawn / people))
+    people, having, _ = np.array(rows, dtype=float).T
+    weights, truth = people / people.sum(), having.sum() / people.sum()
+    level = Fraction(19, 20)
+    ends = [
+        weighted_ends([part.at(i) for part in strata], weights, population_ends, level).ends
+        for i in range(releases)
+    ]
+    return excludes(np.array(ends).T, truth)
+
+
+@pytest.mark.parametrize("times", [1, 50])
+@pytest.mark.parametrize("epsilon", [0.1, 1, 5])
+def test_stratified_samples_are_covered(epsilon, times, size, figure):
+    """60 % of 1,000 persons and 5 % of 8,000, with different shares; or of 50 times as many."""
+    releases = size(small=60, full=10_000, what="simulated stratified samples")
+    rows = times * np.array([(1000, 700, 600), (8000, 800, 400)])
+    missed = missed_strata(rows.tolist(), epsilon=epsilon, releases=releases, seed=8)
+    assert few_errors(figure, missed)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1, 6])
+@pytest.mark.parametrize("fractions", [(0.5, 0.75), (0.97, 0.97), (0.1, 0.8)])
+def test_rare_outcomes_of_strata_are_covered(epsilon, fractions, size, figure):
+    """Three of 1,000 persons and two of 400 have the outcome: often all are in the sample. At a
+    small epsilon, noisy counts are often negative."""
+    releases = size(small=50, full=2_000, what="simulated stratified samples")
+    strata = ((1000, 3), (400, 2))
+    rows = [(*s, round(s[0] * f)) for s, f in zip(strata, fractions, strict=True)]
+    missed = missed_strata(rows, epsilon=epsilon, releases=releases, seed=9)
+    assert few_errors(figure, missed)

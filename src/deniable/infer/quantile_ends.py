@@ -7,6 +7,10 @@ quantiles at q hold together, with the release's own confidence. The interval ru
 end of the highest level that is far enough below p, to the high end of the lowest one that is
 far enough above. FOR POPULATION asks for such levels. Without them, the interval ends at the
 column's bounds.
+
+A unit with up to m rows is one draw. Of n rows, the number of a unit's rows below the quantile,
+less p times all its rows, has an expected square of at most m p (1 - p) times their expected
+number: it is largest if all m rows lie on one side. So n rows count as n / m independent ones.
 """
 
 import math
@@ -80,11 +84,6 @@ def infer_quantile(
     """The population's quantile of one group."""
     plan = release.plan
     refuse_chosen_groups(plan)
-    if rows_per_unit(plan) > 1:
-        raise InvalidParameter(
-            f"{column}: one unit may have several rows here, and they may be alike. Quantiles "
-            "of the population need one row a unit (max_rows_per_unit_per_group=1)."
-        )
     wanted, output = quantile_levels(plan)[column]
     if wanted in (0, 1):
         raise InvalidParameter(
@@ -99,7 +98,8 @@ def infer_quantile(
             "error, and nothing is left for sampling. Put FOR POPULATION at the end of the "
             f"question, or ask with confidence={float(1 - (1 - level) / 2):g}."
         )
-    rows = _fewest_rows(release, output, place, error * _UNKNOWN)
+    most = rows_per_unit(plan)
+    rows = max(_fewest_rows(release, output, place, error * _UNKNOWN) // most, 1)
     tail = float(error * (1 - _UNKNOWN)) / 2
     far = _levels_far_enough(plan, column, rows, tail)
     bounds = float(output.low or 0), float(output.high or 0)
@@ -116,7 +116,17 @@ def infer_quantile(
         (min(drawn_ends[0], value), max(drawn_ends[1], value)),
         float(level),
         drawn.target,
-        notes=() if all(far) else _note_bounds(plan, column, title, rows, tail),
+        notes=_note_rows(output.about, most) + _note_bounds(plan, column, title, rows, tail),
+    )
+
+
+def _note_rows(name: str, most: int) -> tuple[str, ...]:
+    """What is assumed about rows of one unit."""
+    if most == 1:
+        return ()
+    return (
+        f"{name}: one unit may have {most} rows here, and they may be alike. So sampling "
+        f"errors are those of {most} equal rows.",
     )
 
 
@@ -128,9 +138,9 @@ def _note_bounds(plan: Plan, column: str, name: str, rows: int, tail: float) -> 
     if not any(end is None and chance <= tail for end, chance in sides):
         return ()
     return (
-        f"{name}: no released quantile is far enough from it, for {rows:,} rows. So its "
-        "interval ends at a bound of the column. FOR POPULATION asks for quantiles around it; "
-        "a smaller expected_rows in the policy takes them further away.",
+        f"{name}: no released quantile is far enough from it, for {rows:,} independent rows. "
+        "So its interval ends at a bound of the column. FOR POPULATION asks for quantiles "
+        "around it; a smaller expected_rows in the policy takes them further away.",
     )
 
 

@@ -4,27 +4,26 @@ With the fraction f a total is 1/f times that of the sample. By sampling, the sa
 varies with (1 - f) times the sum of the squares of what each unit adds, at most: so for a count
 with one row a unit (1 - f) times the count, and with up to m rows a unit at most m times that.
 For sums the squares must be released; FOR POPULATION asks for them. With the size of the frame,
-a sum is that size times the mean, whose interval is known.
+a sum is that size times the mean of what was drawn, whose interval is known (`frame_means`).
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from statistics import NormalDist
 
 from deniable.errors import InvalidParameter
-from deniable.infer.groups.drawn_samples import Drawn, key_columns, sampled_part
-from deniable.infer.groups.group_means import GroupMeans, Key
+from deniable.infer.groups.drawn_samples import Drawn
+from deniable.infer.groups.frame_means import mean_of_drawn
+from deniable.infer.groups.group_means import Key
 from deniable.infer.groups.mean_intervals import noise_ends, population_ends, sampling_ends
 from deniable.infer.groups.readings import (
     GroupAmounts,
-    form_of,
-    mean_columns,
-    read,
     rows_per_unit,
 )
 from deniable.infer.groups.unit_squares import linear_outputs, numbers, plain_name
 from deniable.infer.inferred import Ends, Inferred
-from deniable.query.margins.linear_forms import LinearForm, RatioForm
+from deniable.query.margins.linear_forms import LinearForm
 from deniable.query.margins.margins import noise_of_features
 from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.release.session.release import Release
@@ -42,7 +41,7 @@ def infer_total(
             "sample may be missing, and counts of the others are too high on average. Declare "
             "the keys."
         )
-    if drawn.fraction is None and drawn.frame is not None and not found.count:
+    if drawn.fraction is None and drawn.frame is not None:
         return _frame_total(release, found, place, drawn, level)
     if drawn.fraction is None:
         raise InvalidParameter(
@@ -71,39 +70,20 @@ def infer_total(
 def _frame_total(
     release: Release, found: GroupAmounts, place: int, drawn: Drawn, level: Fraction
 ) -> Inferred:
-    """The size of the frame times the mean of the rows."""
-    mean = next(
-        (name for name in mean_columns(release) if _is_mean_of(release, name, found)), ""
-    )
-    group, sample, plan = found.groups[place], release.sample, release.plan
-    strata = [] if sample is None or sample.by is None else [sample.by.lower()]
-    if not mean or key_columns(plan) != strata:
-        raise InvalidParameter(
-            f"The population's {found.what} follows from the frame if AVG and COUNT of the "
-            "same values are in the release, for the whole frame or for each of its strata. "
-            "Put FOR POPULATION at the end of the question, or declare the sample's fraction."
-        )
-    if sample is not None and sample.clustered:
-        raise InvalidParameter(
-            f"The population's {found.what} needs the fraction of a clustered sample: its "
-            "frame counts units, and not rows."
-        )
-    means = read(release, mean, None)
-    assert isinstance(means, GroupMeans)
+    """The size of the frame times the mean of what each row or unit adds."""
     assert drawn.frame is not None
-    one = sampled_part(release, means, place, None, level)
+    part = mean_of_drawn(release, found).at(place)
+    fewest = float(part.row_limits((1 - level) * _UNKNOWN)[0][0])
+    part = replace(part, sampled=drawn.sampled(fewest))
     whole, noise, sampling = (
         (drawn.frame * float(low[0]), drawn.frame * float(high[0]))
-        for low, high in (of(one, level) for of in (population_ends, noise_ends, sampling_ends))
+        for low, high in (
+            of(part, level) for of in (population_ends, noise_ends, sampling_ends)
+        )
     )
-    name = f"{found.what}{named(group)} of the population"
-    value = drawn.frame * float(one.values[0])
+    name = f"{plain_name(found.what)}{named(found.groups[place])} of the population"
+    value = drawn.frame * float(part.values[0])
     return Inferred(name, value, whole, noise, sampling, float(level), drawn.target)
-
-
-def _is_mean_of(release: Release, name: str, found: GroupAmounts) -> bool:
-    shape = form_of(release, name)
-    return isinstance(shape, RatioForm) and dict(shape.above.weights) == dict(found.weights)
 
 
 def _ends(value: float, half: float, share: float, least: float = -math.inf) -> Ends:

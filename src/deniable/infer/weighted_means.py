@@ -6,20 +6,15 @@ single rows are values like others: ask for SUM(w * x) / SUM(w) FOR POPULATION.
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, confidence_level, rational
 from deniable.infer.comparisons import variance_notes
 from deniable.infer.groups.drawn_samples import draw_of, sampled_part
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
-from deniable.infer.groups.mean_intervals import (
-    contrast_ends,
-    noise_ends,
-    population_ends,
-    sampling_ends,
-)
+from deniable.infer.groups.mean_intervals import noise_ends, population_ends, sampling_ends
 from deniable.infer.groups.readings import read
+from deniable.infer.groups.unit_squares import rows_of_unit
+from deniable.infer.groups.weighted_sums import weighted_ends
 from deniable.infer.inferred import Inferred
 from deniable.release.session.release import Release
 
@@ -54,12 +49,16 @@ def weighted(
         raise InvalidParameter("weighted() needs means or shares: ask for AVG(x) and COUNT(x).")
     factors = _factors(release, found.groups, weights)
     parts = [sampled_part(release, found, place, None, level) for place in range(len(factors))]
+    both, noise, sampling = (
+        weighted_ends(parts, factors, of, level)
+        for of in (population_ends, noise_ends, sampling_ends)
+    )
     return Inferred(
         f"{found.what}, weighted",
-        float(np.asarray(factors) @ np.concatenate([part.values for part in parts])),
-        contrast_ends(parts, factors, population_ends, level),
-        contrast_ends(parts, factors, noise_ends, level),
-        contrast_ends(parts, factors, sampling_ends, level),
+        both.value,
+        both.ends,
+        noise.ends,
+        sampling.ends,
         float(level),
         draw_of(release, found.groups[0], None).target,
         notes=variance_notes(found),
@@ -74,6 +73,8 @@ def _factors(
     declared = None if sample is None else sample.frame
     sizes: Mapping[Key, Number] | None = declared if isinstance(declared, Mapping) else None
     sizes = sizes if weights is None else weights
+    if weights is None and sample is not None and sample.clustered:
+        _check_units(release)
     if sizes is None:
         raise InvalidParameter(
             "Give the size of each group in the population, such as weights={'N': 5000, 'S': "
@@ -85,3 +86,12 @@ def _factors(
     if min(factors) < 0 or not sum(factors) > 0:
         raise InvalidParameter("Weights must not be negative, and some must be positive.")
     return [factor / sum(factors) for factor in factors]
+
+
+def _check_units(release: Release) -> None:
+    """Refuses a mean over rows with weights that count units."""
+    if rows_of_unit(release.plan) > 1:
+        raise InvalidParameter(
+            f"The frame of this sample counts {release.plan.unit}s, and this mean is over "
+            "rows. Give how many rows each group has in the population as `weights`."
+        )

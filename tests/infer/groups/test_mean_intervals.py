@@ -4,11 +4,10 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from scipy.stats import binom, hypergeom
+from scipy.stats import binom
 
 from deniable.infer.groups.group_means import GroupMeans, NoisePart, Variances
 from deniable.infer.groups.mean_intervals import (
-    _share_quantiles,
     combine_ends,
     noise_ends,
     population_ends,
@@ -77,38 +76,6 @@ def test_rare_outcomes_in_a_sample_of_a_known_part_are_covered(
     low, high = population_ends(found.at(0), LEVEL)
     assert low <= found.values[0] <= high
     assert few_errors(figure, missed)
-
-
-@pytest.mark.parametrize("fraction", [0.05, 0.5, 0.9, 0.98])
-@pytest.mark.parametrize("having", [1, 2, 3, 5, 12, 100, 500, 900, 996, 999])
-def test_hypergeometric_tails_are_as_said(fraction, having):
-    """Exactly, over all that a sample of 1,000 persons may hold."""
-    units = round(1_000 * fraction)
-    drawn = np.arange(max(0, units + having - 1_000), min(units, having) + 1)
-    share = np.full(drawn.shape, having / 1_000)
-    down, up = _share_quantiles(np.full(drawn.shape, float(units)), share, 0.025, fraction)
-    off, chances = drawn - units * share, hypergeom(1_000, having, units).pmf(drawn)
-    assert chances[off < -down - 1e-9].sum() <= 0.0275
-    assert chances[off > up + 1e-9].sum() <= 0.0275
-    spread = hypergeom(1_000, having, units).std()
-    assert down.max() <= 2.1 * spread + 1.5  # and not much wider than that
-    assert up.max() <= 2.1 * spread + 1.5
-
-
-@pytest.mark.parametrize("units", [31, 50, 60, 80, 90, 95, 99])
-def test_tails_of_a_small_population_are_as_said(units):
-    """Of most of 100 persons, the few who were not drawn decide how far a share may be off."""
-    worst = 0.0
-    for having in range(1, 100):
-        drawn = np.arange(max(0, units + having - 100), min(units, having) + 1)
-        share = np.full(drawn.shape, having / 100)
-        down, up = _share_quantiles(
-            np.full(drawn.shape, float(units)), share, 0.025, units / 100
-        )
-        off, chances = drawn - units * share, hypergeom(100, having, units).pmf(drawn)
-        for outside in (off < -down - 1e-9, off > up + 1e-9):
-            worst = max(worst, chances[outside].sum())
-    assert worst <= 0.031
 
 
 @pytest.mark.parametrize("typical", [12, 40])

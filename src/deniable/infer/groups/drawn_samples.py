@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.infer.groups.group_means import GroupMeans, Key, find_group
-from deniable.infer.groups.unit_squares import adds_up_rows, rows_of_unit
+from deniable.infer.groups.unit_squares import adds_up_rows, rows_of_unit, units_in
 from deniable.policy.sample import Sample
 from deniable.query.plan.plan import KeyColumn, Plan
 from deniable.release.session.release import Release
@@ -35,13 +35,12 @@ class Drawn:
         """Whether the population has a known size."""
         return self.fraction is not None or self.frame is not None
 
-    def sampled(self, rows: float, *, whole_units: bool) -> float:
-        """The share that was sampled, at least; `rows` are the fewest that there may be."""
+    def sampled(self, draws: float) -> float:
+        """The share that was sampled, at least; `draws` are the fewest rows that there may be,
+        or the fewest units if the frame counts these."""
         if self.fraction is not None:
             return self.fraction
-        if self.frame is None or whole_units:  # then the frame counts units, and rows do not
-            return 0.0
-        return min(rows / self.frame, 1.0)
+        return 0.0 if self.frame is None else min(draws / self.frame, 1.0)
 
 
 def draw_of(release: Release, group: Key, fraction: Fractions) -> Drawn:
@@ -65,9 +64,19 @@ def sampled_part(
     """One group, with the share of its population that was sampled."""
     part = found.at(place)
     drawn = draw_of(release, found.groups[place], fraction)
-    fewest = float(part.row_limits((1 - level) * _UNKNOWN)[0][0])
+    return replace(part, sampled=drawn.sampled(_fewest_draws(release, part, place, level)))
+
+
+def _fewest_draws(release: Release, part: GroupMeans, place: int, level: Fraction) -> float:
+    """A number of rows, or of units of a clustered sample, that was sampled at least."""
+    chance = (1 - level) * _UNKNOWN
+    rows = float(part.row_limits(chance)[0][0])
     clustered = release.sample is not None and release.sample.clustered
-    return replace(part, sampled=drawn.sampled(fewest, whole_units=clustered))
+    units = units_in(release, place, chance) if clustered else None
+    if units is not None:
+        return units
+    # A unit, or the weight of one row, adds up to `cluster` to what was counted.
+    return rows / part.cluster if clustered or part.weighed else rows
 
 
 def _stratum(plan: Plan, sample: Sample, group: Key) -> Any:

@@ -140,6 +140,7 @@ class GroupMeans:
     cluster: float = 1.0  # the most that one unit adds to the number of rows of a group
     moments: UnitMoments | None = None
     shared: bool = False  # whether one unit may have rows in several groups
+    weighed: bool = False  # whether `below` is a sum of weights, and no number of rows
 
     @property
     def values(self) -> Floats:

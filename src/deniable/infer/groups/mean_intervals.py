@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from deniable.infer.groups.group_means import GroupMeans
 from deniable.infer.groups.local_shares import LocalShares
+from deniable.infer.groups.share_quantiles import share_quantiles
 from deniable.query.margins import ratios
 from deniable.query.margins.linear_forms import LinearForm, RatioForm
 
@@ -118,6 +119,21 @@ def noise_ends(means: GroupMeans | LocalShares, confidence: Fraction) -> Ends:
     return low, high
 
 
+def uncut_ends(
+    means: GroupMeans, confidence: Fraction, *, sampling: bool
+) -> tuple[Floats, Ends]:
+    """The noisy means and their ends, not cut to public limits: so that the ends are as far
+    away as the noise goes, also near a limit. By the noise alone without `sampling`."""
+    law = means.noise_law()
+
+    def near(r: Floats) -> NDArray[np.bool_]:
+        return np.asarray(np.abs(means.above - r * means.below) <= law(r, confidence))
+
+    holds = covering(means, confidence) if sampling else near
+    endless = replace(means, low=-np.inf, high=np.inf)
+    return endless.values, _search(holds, endless)
+
+
 def combine_ends(
     weights: Sequence[float],
     values: Floats,
@@ -181,7 +197,7 @@ def _sampling_law(
     def quantiles(r: Floats) -> Ends:
         if means.variance is None and means.moments is None:
             p = np.clip((r - means.low) / width, 0.0, 1.0)
-            down, up = _share_quantiles(rows / most, p, float(tail), means.sampled)
+            down, up = share_quantiles(rows / most, p, float(tail), means.sampled)
             return width * most * down, width * most * up
         total = np.full_like(r, np.inf)
         if np.isfinite(width):
@@ -195,41 +211,6 @@ def _sampling_law(
         return half, half
 
     return quantiles
-
-
-def _share_quantiles(rows: Floats, p: Floats, tail: float, sampled: float) -> Ends:
-    """How far the number of rows with a share p may be below and above its mean.
-
-    Without a known population it is binomial. Of a sample without replacement it is
-    hypergeometric, which is near the binomial law of equal mean and variance (Sandiford 1960)
-    if the rarer outcome is counted, in the sample or in the rest, whichever is smaller. A
-    binomial quantile times sqrt(1 - sampled) would be too short: if half of a population is
-    sampled, none of its 3 sick persons is found with a chance of an eighth.
-    """
-    if sampled >= 1:
-        return np.zeros_like(p), np.zeros_like(p)
-    if sampled > 0.5:  # what was not drawn is a sample too, and off by as much the other way
-        down, up = _share_quantiles(rows * (1 - sampled) / sampled, p, tail, 1 - sampled)
-        return up, down
-    rarer = np.minimum(p, 1 - p)
-    chance = rarer + sampled - rarer * sampled
-    inside = (p > 0) & (p < 1)
-    many = np.where(inside, rows * rarer / np.where(inside, chance, 1.0), rows)
-    most = np.minimum(rows, rows * rarer / sampled) if sampled > 0 else rows
-    down, up = _binomial_quantiles(many, np.where(inside, chance, 0.5), tail, most)
-    lower, upper = np.where(p > 0.5, up, down), np.where(p > 0.5, down, up)
-    return np.where(inside, lower, 0), np.where(inside, upper, 0)
-
-
-def _binomial_quantiles(many: Floats, chance: Floats, tail: float, most: Floats) -> Ends:
-    """How far a binomial number, which is no larger than `most`, may be below and above its
-    mean; without noise the interval is that of Clopper and Pearson. It is smooth between whole
-    numbers, so that ends exist."""
-    from scipy.special import bdtrik
-
-    down = chance * many - bdtrik(tail, many, chance)
-    up = np.minimum(bdtrik(1 - tail, many, chance) + 1, most) - chance * many
-    return np.maximum(down, 0), np.maximum(up, 0)
 
 
 def _student(tail: Fraction, rows: Floats) -> Floats:

@@ -203,7 +203,7 @@ def _read_means(release: Release, column: str, shape: RatioForm, rows: str) -> G
         groups_of(release),
         above,
         counted,
-        _noise_parts(plan, shape.above, below),
+        noise_parts(plan, shape.above, below),
         output.about if ratio else f"{column} / {rows}",
         low,
         high,
@@ -219,16 +219,18 @@ def _read_ratio(release: Release, shape: RatioForm, squares: UnitSquares) -> Gro
         groups_of(release),
         numbers(release, squares.above),
         numbers(release, squares.below),
-        _noise_parts(release.plan, shape.above, shape.below),
+        noise_parts(release.plan, shape.above, shape.below),
         squares.what,
         *squares.limits,
         cluster=squares.most,
         moments=squares.moments,
         shared=release.plan.max_groups_per_unit > 1,
+        weighed=not squares.mean,
     )
 
 
-def _noise_parts(plan: Plan, above: LinearForm, below: LinearForm) -> tuple[NoisePart, ...]:
+def noise_parts(plan: Plan, above: LinearForm, below: LinearForm) -> tuple[NoisePart, ...]:
+    """The noisy integers of a ratio, each with its weights in both sums."""
     noises = noise_of_features(plan.blocks, plan.thresholding)
     over, under = dict(above.weights), dict(below.weights)
     none = Fraction(0)
@@ -241,7 +243,7 @@ def noise_of_mean(plan: Plan, column: str, mean: float) -> float:
     outputs = zip(column_names(plan), plan.outputs, strict=True)
     shape = form(next(output.node for names, output in outputs if names[0] == column))
     assert isinstance(shape, RatioForm)
-    parts = _noise_parts(plan, shape.above, shape.below)
+    parts = noise_parts(plan, shape.above, shape.below)
     weights = (float(part.above) - mean * float(part.below) for part in parts)
     return math.fsum(w**2 * moments(p.noise)[0] for w, p in zip(weights, parts, strict=True))
 

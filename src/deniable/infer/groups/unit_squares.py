@@ -7,8 +7,8 @@ the plan says that each output is about.
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from deniable.infer.groups.group_means import UnitMoments
 from deniable.query.margins.linear_forms import LinearForm, RatioForm, form
 from deniable.query.margins.margins import noise_of_features
+from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.query.plan.plan import Feature, Output, Plan, walk
 from deniable.release.answer.answer_table import column_names
 from deniable.release.session.release import Release
@@ -37,6 +38,7 @@ class UnitSquares:
     most: float  # the most that one unit adds to the sum below
     limits: tuple[float, float]  # public limits of the ratio; infinite if nothing is declared
     what: str  # what it is, such as "AVG(x)"
+    mean: bool  # over rows; otherwise the sum below is not their number
 
 
 def numbers(release: Release, column: str) -> Floats:
@@ -71,8 +73,8 @@ def read_squares(release: Release, shape: RatioForm) -> UnitSquares | None:
     wanted = [f"SUM(({y} * {y}))", f"SUM(({y} * {n}))", f"SUM(({n} * {n}))"]
     if not all(about in outputs for about in wanted):
         return None
-    low, high = _reach(plan, outputs[above])
-    most = _reach(plan, outputs[below])[1]
+    low, high = reach_of(plan, outputs[above])
+    most = reach_of(plan, outputs[below])[1]
     inner = n.removeprefix("COUNT(").removesuffix(")")
     mean = y == f"(AVG({inner}) * {n})"
     return UnitSquares(
@@ -82,6 +84,7 @@ def read_squares(release: Release, shape: RatioForm) -> UnitSquares | None:
         most,
         (low / most, high / most) if mean else (-math.inf, math.inf),
         f"AVG({inner})" if mean else plain_name(f"({above} / {below})"),
+        mean,
     )
 
 
@@ -122,7 +125,7 @@ def rows_of_unit(plan: Plan) -> int:
     counts = (
         found for about, found in linear_outputs(plan).items() if _COUNT_OF_UNITS.match(about)
     )
-    most = max((_reach(plan, found)[1] for found in counts), default=1.0)
+    most = max((reach_of(plan, found)[1] for found in counts), default=1.0)
     limit = plan.max_rows_per_unit_per_group
     limit = limit if plan.max_rows_per_unit is None else min(limit, plan.max_rows_per_unit)
     return max(limit, int(most) if math.isfinite(most) else 1)
@@ -134,14 +137,33 @@ def adds_up_rows(plan: Plan) -> bool:
     return rows_of_unit(plan) == 1 and any(sums)
 
 
-def _reach(plan: Plan, found: tuple[str, LinearForm, Output]) -> tuple[float, float]:
-    """What one unit adds to a sum of one integer: at least, and at most."""
+def units_in(release: Release, place: int, chance: Fraction) -> float | None:
+    """The fewest units of a group, if each is one row here and they were counted."""
+    plan = release.plan
+    known = linear_outputs(plan).get("COUNT(*)")
+    if known is None or plan.max_rows_per_unit_per_group > 1 or plan.unit is None:
+        return None
+    name, shape, _ = known
+    noises = noise_of_features(plan.blocks, plan.thresholding)
+    margin = fixed_margin(dict(shape.weights), noises, 1 - 2 * chance)
+    return max(float(numbers(release, name)[place]) - margin, 0.0)
+
+
+def reach_of(plan: Plan, found: tuple[str, LinearForm, Output]) -> tuple[float, float]:
+    """What one unit adds to a sum of integers: at least, and at most."""
     _, shape, output = found
-    weights: Mapping[str, object] = dict(shape.weights)
-    for node in walk(output.node):
-        if isinstance(node, Feature) and len(weights) == 1:
-            reach = plan.blocks[node.block].reach
-            weight = float(shape.weights[0][1])
-            if reach is not None:
-                return reach.low * weight, reach.high * weight
-    return -math.inf, math.inf
+    blocks = {node.name: node.block for node in walk(output.node) if isinstance(node, Feature)}
+    weights: dict[int, list[float]] = {}
+    for name, weight in shape.weights:
+        weights.setdefault(blocks.get(name, -1), []).append(float(weight))
+    low = high = 0.0
+    for block, own in weights.items():
+        reach = plan.blocks[block].reach if block >= 0 else None
+        if reach is None:
+            return -math.inf, math.inf
+        if reach.size == 1:
+            ends = sorted((reach.low * own[0], reach.high * own[0]))
+        else:  # amounts that are not negative, with this sum at most
+            ends = [reach.total * min(*own, 0.0), reach.total * max(*own, 0.0)]
+        low, high = low + ends[0], high + ends[1]
+    return low, high

@@ -8,7 +8,8 @@ If each unit has one row, an average gets its number of rows and its standard de
 the sum of its squares, and a quantile the quantiles around it. If a unit may have several rows,
 the question is asked about units: of each, Y is the sum of its values and N the number of its
 rows, and the sums of Y * Y, Y * N and N * N are measured, which one unit moves by at most
-(m B)**2, m**2 B and m**2. So rows of one unit may have anything in common.
+(m B)**2, m**2 B and m**2. So rows of one unit may have anything in common. Quantiles stay over
+rows, and the quantiles around them lie as far away as if rows were equal, m at a time.
 """
 
 from dataclasses import replace
@@ -28,15 +29,18 @@ from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
     ColumnRef,
-    Derived,
     Expression,
-    Literal,
     Named,
-    Selection,
     TableRef,
 )
 from deniable.query.plan.plan import Plan
 from deniable.query.planner.population_levels import levels_around
+from deniable.query.planner.population_units import (
+    about_units,
+    keys_of,
+    not_for_population,
+    ratio_of,
+)
 
 NOTE = "Asked FOR POPULATION: `population()` states the errors of noise and sampling."
 
@@ -117,7 +121,7 @@ def _table_of(question: Question, policy: Policy) -> Table:
 def _check_strata(question: Question, table: Table) -> None:
     """Refuses a number of all strata together, before it is paid for."""
     by = None if table.sample is None else table.sample.by
-    keys = _keys_of(question, table)
+    keys = keys_of(question, table)
     names = [key.name.lower() for key in keys if isinstance(key, ColumnRef)]
     if by is not None and by.lower() not in names:
         raise InvalidQuery(
@@ -132,14 +136,30 @@ class _Widened:
     def __init__(self, question: Question, table: Table, tail: float) -> None:
         self.asked, self.table = question, table
         self.tail = tail  # of one end of a quantile's interval, by sampling
-        self.by_unit = table.unit is not None and table.max_rows_per_unit_per_group > 1
+        self.cluster = 1 if table.unit is None else table.max_rows_per_unit_per_group
+        self.by_unit = self.cluster > 1
         self.outputs: list[Named] = []
         self.inner: dict[Aggregate, str] = {}
         self.weights: dict[str, int] = {}
         self.quantiles = False
-        ratios = (_ratio_of(output.expression) for output in question.outputs)
+        ratios = (ratio_of(output.expression) for output in question.outputs)
         if any(ratio and ratio[1].name == "count" for ratio in ratios):
             self.by_unit = table.unit is not None
+        if self.by_unit and any(map(_is_quantile, question.outputs)):
+            self._check_rows()
+
+    def _check_rows(self) -> None:
+        """Of persons with several rows, quantiles are over rows, and averages over units."""
+        self.by_unit = False
+        for output in self.asked.outputs:
+            expression = output.expression
+            counted = isinstance(expression, Aggregate) and expression.name == "count"
+            if aggregates_in(expression) and not counted and not _is_quantile(output):
+                raise InvalidQuery(
+                    f"FOR POPULATION: one {self.table.unit} may have several rows, so "
+                    f"{expression} is measured over units, and quantiles are not. Ask for "
+                    "quantiles in a question of their own."
+                )
 
     def question(self) -> Question:
         """The question with its new outputs."""
@@ -147,13 +167,13 @@ class _Widened:
             self._add(output)
         if not self.inner:
             return replace(self.asked, outputs=tuple(self.outputs))
-        return self._about_units()
+        return about_units(self.asked, self.table, self.outputs, self.inner)
 
     def _add(self, output: Named) -> None:
         expression = output.expression
         if not aggregates_in(expression):
             self.outputs.append(output)
-        elif isinstance(expression, Aggregate) and expression.name in ("quantile", "quantiles"):
+        elif isinstance(expression, Aggregate) and _is_quantile(output):
             self._add_quantiles(output, expression)
         elif isinstance(expression, Aggregate) and expression.name in ("min", "max"):
             raise InvalidQuery(
@@ -164,12 +184,12 @@ class _Widened:
             self._add_mean(output, expression)
         elif isinstance(expression, Aggregate) and expression.name in ("sum", "count"):
             self._add_total(output, expression)
-        elif (ratio := _ratio_of(expression)) is not None:
+        elif (ratio := ratio_of(expression)) is not None:
             self._add_ratio(output, *ratio)
         elif not self.by_unit:  # others are kept: STDDEV belongs to an AVG
             self.outputs.append(output)
         else:
-            raise self._not_for_population(expression)
+            raise not_for_population(expression)
 
     def _add_mean(self, output: Named, mean: Aggregate) -> None:
         if self.by_unit:
@@ -208,22 +228,53 @@ class _Widened:
     def _has_mean(self) -> bool:
         """Whether something is asked that needs no known sample; counts may stand beside it."""
         asked = [output.expression for output in self.asked.outputs]
-        means = ("avg", "quantile")
+        means = ("avg", "quantile", "quantiles")
         named = (isinstance(one, Aggregate) and one.name in means for one in asked)
-        return any(named) or any(map(_ratio_of, asked))
+        return any(named) or any(map(ratio_of, asked))
 
     def _add_by_frame(self, output: Named, total: Aggregate) -> None:
-        """A sum of the whole frame: its size times the mean."""
-        if total.name == "count" or self.by_unit:
+        """A number of the whole frame: its size times that of one sampled unit, or row."""
+        self._check_frame(total)
+        every = Aggregate("count", None)
+        if not self.by_unit:
+            self.outputs.append(output)
+            if total.argument is not None and total.name == "sum":
+                square = Call("*", (total.argument, total.argument))
+                self._beside(f"{output.name}: squares", Aggregate("sum", square))
+            self._beside(f"{output.name}: rows", every)
+            return
+        term = self._term(total)
+        self.outputs.append(replace(output, expression=Aggregate("sum", term)))
+        self.weights[output.name] = _SUM_WEIGHT
+        self._beside(f"{output.name}: squares", Aggregate("sum", Call("*", (term, term))))
+        self._beside(f"{output.name}: units", every)
+
+    def _check_frame(self, total: Aggregate) -> None:
+        """Refuses, before the charge, what the size of the frame does not tell."""
+        sample, name = self.table.sample, self.table.name
+        assert sample is not None
+        strata = [] if sample.by is None else [sample.by.lower()]
+        keys = keys_of(self.asked, self.table)
+        names = [key.name.lower() if isinstance(key, ColumnRef) else "" for key in keys]
+        if self.asked.where is not None or names != strata:
+            raise InvalidQuery(
+                f"FOR POPULATION: the `frame` of {name} is the size of its whole population"
+                f"{f' in each stratum of {sample.by}' if strata else ''}, and not of some of "
+                f"its rows. Instead of WHERE or of other keys, write into {total} what counts, "
+                "such as SUM(CASE WHEN ward = 'A' THEN cost ELSE 0 END)."
+            )
+        if self.cluster > 1 and not (self.by_unit and sample.clustered):
             raise InvalidQuery(
                 f"FOR POPULATION: {total} needs the `fraction` of the sample in "
-                f"[tables.{self.table.name}.sample]. With the size of the frame alone, ask for "
-                "sums with one row a unit, or for averages."
+                f"[tables.{name}.sample], or `clustered = true` and the number of units as its "
+                "frame. With the number of rows alone, ask for sums with one row a unit, or "
+                "for averages."
             )
-        self.outputs.append(output)
-        self._beside(f"{output.name}: mean", replace(total, name="avg"))
-        self._beside(f"{output.name}: rows", replace(total, name="count"))
-        self._beside(f"{output.name}: deviation", replace(total, name="stddev_samp"))
+        if not self.by_unit and total.argument is None:
+            raise InvalidQuery(
+                f"FOR POPULATION: {total} of the population is the `frame` of {name}, which is "
+                "declared. Ask for sums, averages or COUNT(x) of a column."
+            )
 
     def _add_ratio(self, output: Named, above: Aggregate, below: Aggregate) -> None:
         if not self.by_unit and below.name == "count":
@@ -238,13 +289,11 @@ class _Widened:
             self.weights[self._beside(name, total)] = _SUM_WEIGHT
         for name, pair in (("sum sum", (y, y)), ("sum rows", (y, n)), ("rows rows", (n, n))):
             self._beside(f"{output.name}: {name}", Aggregate("sum", Call("*", pair)))
+        sample = self.table.sample
+        if sample is not None and sample.clustered and sample.frame is not None:
+            self._beside(f"{output.name}: units", Aggregate("count", None))
 
     def _add_quantiles(self, output: Named, asked: Aggregate) -> None:
-        if self.by_unit:
-            raise InvalidQuery(
-                f"FOR POPULATION: {asked} needs one row a unit "
-                "(max_rows_per_unit_per_group=1): rows of one unit may be alike."
-            )
         self.outputs.append(output)
         self.quantiles = True
         name = output.name
@@ -257,7 +306,8 @@ class _Widened:
         self._beside(f"{name}: rows", Aggregate("count", asked.argument))
 
     def _rows(self) -> int:
-        """How many rows are expected in each group."""
+        """How many independent draws are expected in each group: rows of one unit may be
+        equal."""
         rows = self.table.expected_rows
         if rows is None:
             raise InvalidQuery(
@@ -265,11 +315,11 @@ class _Widened:
                 f"many rows there are. Declare expected_rows of {self.table.name}: a public "
                 "guess."
             )
-        for key in _keys_of(self.asked, self.table):
+        for key in keys_of(self.asked, self.table):
             column = self._column(key)
             declared = None if column is None else column.keys
             rows //= len(declared) if isinstance(declared, tuple) else 1
-        return rows
+        return rows // self.cluster
 
     def _beside(self, name: str, expression: Expression) -> str:
         """Adds an output, unless it is asked for already; returns the name that it has."""
@@ -309,90 +359,7 @@ class _Widened:
             return None
         return columns.get(expression.name.lower())
 
-    def _about_units(self) -> Question:
-        """The outputs over one row for each unit and group."""
-        asked = self.asked
-        aliases = _aliases(asked, self.table)
-        keys = _plain(asked) if asked.by_all else asked.keys
-        expressions = _keys_of(asked, self.table)
-        names = [
-            key.name if isinstance(key, ColumnRef) else f"(k{i})"
-            for i, key in enumerate(expressions)
-        ]
-        assert self.table.unit is not None
-        unit = Named("(u)", ColumnRef(self.table.unit))
-        inside = [Named(n, e) for n, e in zip(names, expressions, strict=True)]
-        counted = [Named(name, aggregate) for aggregate, name in self.inner.items()]
-        source = TableRef(asked.table) if isinstance(asked.table, str) else asked.table
-        units = Selection(source, (unit, *inside, *counted), asked.where, (unit, *inside))
-        outer = dict(zip(expressions, map(ColumnRef, names), strict=True))
-        outputs = []
-        for output in self.outputs:
-            if aggregates_in(output.expression):
-                outputs.append(output)
-                continue
-            expression = _unalias(output.expression, aliases)
-            if expression not in outer:
-                raise self._not_for_population(output.expression)
-            outputs.append(Named(output.name, outer[expression]))
-        if asked.order and any(by not in outer for by, _ in asked.order):
-            raise InvalidQuery(
-                "FOR POPULATION: order by a key, or order the answer afterwards."
-            )
-        return replace(
-            asked,
-            table=Derived(units, "units"),
-            where=None,
-            keys=tuple(Named(k.name, ColumnRef(n)) for k, n in zip(keys, names, strict=True)),
-            outputs=tuple(outputs),
-            order=tuple((outer[by], down) for by, down in asked.order),
-            by_all=False,
-        )
 
-    def _not_for_population(self, expression: Expression) -> InvalidQuery:
-        return InvalidQuery(
-            f"FOR POPULATION knows averages, counts, sums, ratios of two sums and quantiles. "
-            f"{expression} is not one of them: ask for it in a question of its own."
-        )
-
-
-def _ratio_of(expression: Expression) -> tuple[Aggregate, Aggregate] | None:
-    """A sum over a sum, or over a count."""
-    if isinstance(expression, Call) and expression.name == "/":
-        above, below = expression.arguments
-        if not isinstance(above, Aggregate) or not isinstance(below, Aggregate):
-            return None
-        return (above, below) if {above.name, below.name} <= {"sum", "count"} else None
-    return None
-
-
-def _plain(question: Question) -> tuple[Named, ...]:
-    """The outputs without an aggregate."""
-    return tuple(o for o in question.outputs if not aggregates_in(o.expression))
-
-
-def _aliases(question: Question, table: Table) -> dict[str, Expression]:
-    """What names of outputs stand for; a column of that name comes first."""
-    columns = {name.lower() for name in table.columns}
-    found = ((output.name.lower(), output.expression) for output in _plain(question))
-    return {name: expression for name, expression in found if name not in columns}
-
-
-def _keys_of(question: Question, table: Table) -> list[Expression]:
-    """The expressions that a question groups by, without aliases."""
-    keys = _plain(question) if question.by_all else question.keys
-    found = []
-    for key in keys:
-        expression = key.expression
-        if isinstance(expression, Literal) and isinstance(expression.value, Fraction):
-            place = int(expression.value)  # GROUP BY 1
-            if 1 <= place <= len(question.outputs):
-                expression = question.outputs[place - 1].expression
-        found.append(_unalias(expression, _aliases(question, table)))
-    return found
-
-
-def _unalias(expression: Expression, aliases: dict[str, Expression]) -> Expression:
-    if isinstance(expression, ColumnRef) and expression.table is None:
-        return aliases.get(expression.name.lower(), expression)
-    return expression
+def _is_quantile(output: Named) -> bool:
+    expression = output.expression
+    return isinstance(expression, Aggregate) and expression.name in ("quantile", "quantiles")
