@@ -29,6 +29,13 @@ HOSTILE = {
         'UNNEST("codes")',
         "not written down",
     ),
+    "rows are spread otherwise": (LISTED, "UNNEST([1, 2])", "EXPLODE_OUTER([1, 2])", "No rule"),
+    "rows are spread with numbers": (
+        LISTED,
+        "UNNEST([1, 2])",
+        "POSEXPLODE([1, 2])",
+        "canonical",
+    ),
     "an element as it is": (
         ADDED,
         "TRY_CAST(d3 AS DOUBLE)",

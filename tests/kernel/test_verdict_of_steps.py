@@ -62,12 +62,9 @@ HOSTILE = {
     "a place below the list": ("5, 6, 7, 8], ", "5, 6, 7, 8], -500 + "),
     "a place above the list": ("5, 6, 7, 8], ", "5, 6, 7, 8], 1 + "),
     "a place in a list is NULL": ("5, 6, 7, 8], ", "5, 6, 7, 8], NULL + "),
-    "rows are spread otherwise": ("UNNEST(", "EXPLODE_OUTER("),
-    "rows are spread with numbers": ("UNNEST(", "POSEXPLODE("),
-    "two places may meet": ("c1 + 4", "c1 + 3"),
-    "one place twice": ("UNNEST([c0, ", "UNNEST([c0, c0, "),
-    "a place may be NULL": ("UNNEST([c0, ", "UNNEST([NULLIF(c0, 1), "),
-    "a row stands twice": ("UNNEST([c0, c1 + 4, ", "UNNEST([c0, c1 + 4, c1 + 500, "),
+    "two places may meet": ("c1 + 4 AS", "c1 + 3 AS"),
+    "a place may be NULL": ("SELECT c0 AS p0", "SELECT NULLIF(c0, 1) AS p0"),
+    "a place without a range": ("SELECT c0 AS p0", "SELECT c0 * z0 * z0 AS p0"),
 }
 
 

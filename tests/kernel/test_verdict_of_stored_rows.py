@@ -39,9 +39,9 @@ def plan_residuals(known):
 
 HOSTILE = {
     "rows are not limited": ("place <= 3", "place <= 3000"),
-    "a number is wider than it was": ("> 10 THEN 10", "> 100 THEN 100"),
-    "a number has no range": ("k1 > 10 THEN 10", "k1 > 10 THEN k1"),
-    "a number does not fit its type": ("ELSE 3 END AS TINYINT", "ELSE 127 END AS TINYINT"),
+    "a number is wider than it was": ("THEN 9 ELSE 10 END", "THEN 9 ELSE 100 END"),
+    "a number has no range": ("ELSE 3 END", "ELSE CAST(c3 AS INT) END"),
+    "a number does not fit its type": ("ELSE 3 END", "ELSE 127 END"),
     "a number may be missing": ("ELSE 3 END", "END"),
     "rows of units are mixed": ("FROM (SELECT * FROM", "FROM (SELECT DISTINCT k0, k1 FROM"),
     "rows of a unit may be none": ('WHERE NOT "patient" IS NULL', "WHERE TRUE"),

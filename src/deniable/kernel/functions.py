@@ -134,9 +134,13 @@ def _elements(node: Node, scope: RowScope) -> list[Value]:
     """The elements of a list that is written down: integers in ranges."""
     require(isinstance(node, exp.Array), "A list is not written down in the statement.")
     found = [scope.value(one) for one in only(node, "expressions").expressions]
-    whole = all(one.kind == "int" and one.bounded and not one.null for one in found)
-    require(found and whole, "A list has elements that are not integers in a range.")
+    require(found and _whole(found), "A list has elements that are not integers in a range.")
     return found
+
+
+def _whole(values: list[Value]) -> bool:
+    """Whether these are integers in a range, and never NULL."""
+    return all(one.kind == "int" and one.bounded and not one.null for one in values)
 
 
 def spread_places(node: exp.Explode, scope: RowScope) -> tuple[Value, int]:
@@ -144,10 +148,16 @@ def spread_places(node: exp.Explode, scope: RowScope) -> tuple[Value, int]:
     integers whose ranges do not meet, so a row comes at most once to each."""
     require(scope.inner is None, "Groups are spread over places.")
     places = _elements(only(node, "this").this, scope)
+    return places_apart(places), len(places)
+
+
+def places_apart(places: list[Value]) -> Value:
+    """One of the places of a row: integers whose ranges do not meet."""
+    require(places and _whole(places), "A place is not an integer in a range.")
     ends = sorted((one.low, one.high) for one in places)
     apart = all(a[1] < b[0] for a, b in pairwise(ends))
     require(apart, "Two places of a row may be the same.")
-    return integer(ends[0][0], ends[-1][1], max(one.bits for one in places)), len(places)
+    return integer(ends[0][0], ends[-1][1], max(one.bits for one in places))
 
 
 def _json_text(node: exp.JSONExtractScalar, scope: RowScope) -> Value:

@@ -7,7 +7,7 @@ from sqlglot import exp
 from deniable.errors import PlanRefused
 from deniable.kernel.expressions import EXPRESSIONS, RowScope, text_of, type_of
 from deniable.kernel.facts import MOST_ROWS, TableFacts, folded
-from deniable.kernel.functions import FUNCTIONS
+from deniable.kernel.functions import FUNCTIONS, places_apart
 from deniable.kernel.reading import Node, conditions, match, only, operands, require
 from deniable.kernel.relations import Owner, Relation, join_units
 from deniable.kernel.values import Limit, Names, Value, stored
@@ -16,6 +16,7 @@ from deniable.query.plan.plan import KeyValue
 _RULES = {**EXPRESSIONS, **FUNCTIONS}
 # To which type units of a kind may be cast: different units stay different, or become NULL.
 _INJECTIVE = {"integer": "INT128", "wide": "INT128", "text": "TEXT"}
+_PLACE = "\0place"  # of a row in one of several grouping sets
 _SINGLE = Limit("rows", frozenset())  # each row is a unit of its own
 # Whether rows of the left and of the right side of a join stay without a partner.
 _STAY = {
@@ -66,6 +67,34 @@ def group_names(node: exp.Select, rows: Relation) -> Names:
     group = node.args.get("group")
     parts = [] if group is None else only(group, "expressions").expressions
     return frozenset(rows.name(part) for part in parts)
+
+
+def spread_sets(node: exp.Select, rows: Relation) -> tuple[exp.Select, Relation]:
+    """GROUP BY GROUPING SETS ((p), (q), ...) of places: the rows at their places, grouped by
+    one column. Any other SELECT stays as it is.
+
+    Proof. A row counts in each set. There the columns of other sets are NULL, and its own never
+    is, so COALESCE(p, q, ...) is the place. The ranges of places do not meet, so no group of
+    one set is that of another. So the groups are those of rows that stand once at each of their
+    places. Beside COALESCE, a place could be the row's or the group's: no output may use it.
+    """
+    group = node.args.get("group") or exp.Group()
+    sets = next(iter(group.expressions), None)
+    if not isinstance(sets, exp.GroupingSets):
+        return node, rows
+    names = [rows.name(only(one, "this").this) for one in only(sets, "expressions").expressions]
+    alone = only(group, "expressions").expressions == [sets] and not node.args.get("having")
+    different = len({*names}) == len(names) and rows.units.isdisjoint(names)
+    require(alone and different, "Grouping sets are the same, the unit's or not alone.")
+    place = places_apart([rows.columns[name] for name in names])
+    images = {name: name for name in rows.columns if name not in names}
+    columns = {name: rows.columns[name]._replace(form=None) for name in images}
+    kept = rows._replace(columns={**columns, _PLACE: place}, limits=rows.carried(images))
+    key, told = exp.column(_PLACE, quoted=True), f"COALESCE({', '.join(names)})"
+    parts = [(one.unalias().sql("duckdb") == told, one.copy()) for one in node.expressions]
+    made = [exp.alias_(key, one.alias) if same else one for same, one in parts]
+    grouped = exp.Select(expressions=made, group=exp.Group(expressions=[key]))
+    return grouped, kept.spread(_PLACE, len(names))
 
 
 def unit_in(node: Node, rows: Relation) -> str | None:

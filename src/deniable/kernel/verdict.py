@@ -18,7 +18,7 @@ from deniable.kernel.facts import Facts, folded
 from deniable.kernel.polynomials import Caps, Joint, RowSum, joint, movement
 from deniable.kernel.reading import Node, conditions, match, only, read_statement, require
 from deniable.kernel.relations import Relation
-from deniable.kernel.sources import PartRule, group_names, outputs
+from deniable.kernel.sources import PartRule, group_names, outputs, spread_sets
 from deniable.kernel.values import Names, Value
 from deniable.privacy import ApproximateLoss, GaussianLoss, Loss, PureLoss
 from deniable.query.plan.plan import STORED, Block, Choice, Distances, Plan
@@ -72,6 +72,7 @@ def answer_of(node: Node, statement: Derivation, tables: Tables) -> LastSelect:
         raise PlanRefused("The statement is not a SELECT.")
     rows = statement.filtered(only(node, *_LAST), tables)
     require(rows.owner and rows.known, "The answer is not about rows of known units.")
+    node, rows = spread_sets(node, rows)
     keys = group_names(node, rows)
     require(not (rows.numbered and keys & rows.units), "The answer has row numbers for keys.")
     groups = Relation({name: rows.columns[name] for name in keys}, None, 1)

@@ -51,6 +51,9 @@ def test_every_ordered_pair_is_asked_once():
     assert len(program.values) == 9
     assert program.value_ranges[0] == (SCALE**2, SCALE**2)
     assert all(max(-low, high) == SCALE**2 for low, high in program.value_ranges)
+    texts = [value.sql().sql("duckdb") for value in program.values]
+    assert texts == [texts[3 * (i % 3) + i // 3] for i in range(9)]  # the engine adds up six
+    assert len(set(texts)) == 6
     with pytest.raises(InvalidParameter, match="name fewer"):
         moment_program([2] * 60, code_terms([grid(2)] * 60))
 

@@ -134,6 +134,7 @@ class Dialect:
     lists: tuple[str, str, str] | None = None
     # Of a list that the source holds: the element at a place from 1, or NULL, and its length.
     stored_lists: tuple[str, str] | None = None
+    grouping_sets: bool = True
     windows: bool = True  # whether it sorts texts and NULLs, and makes frames, as DuckDB does
     once: str = ""  # the keyword that makes a WITH run only once
     apart: str = ""  # what keeps a sub-query from being merged into its reader
@@ -241,6 +242,7 @@ _WRITTEN: Mapping[type[exp.Expr], str] = {
     exp.JSONExtractScalar: "->> of JSON",
     exp.Array: "lists (UNNEST)",
     exp.ArraySize: "lists (UNNEST)",
+    exp.GroupingSets: "GROUPING SETS",
     exp.Ordered: "order of rows in OVER (... ORDER BY ...)",
 }
 

@@ -173,7 +173,7 @@ class StatementWriter:
         sql += ", ".join(selected) + source
         for key, word in (("where", "WHERE"), ("having", "HAVING")):
             if key == "having" and node.args.get("group"):
-                sql += f" GROUP BY {write_list(to, node.args['group'])}"
+                sql += f" GROUP BY {_write_group(to, node.args['group'])}"
             if node.args.get(key):
                 sql += f" {word} {to.write(node.args[key].this).sql}"
         if node.args.get("order"):
@@ -243,6 +243,17 @@ def _write_selected(node: exp.Expr, to: ValueWriter, columns: dict[str, Kind]) -
     name = node.alias_or_name or f"_{len(columns)}"
     columns[name] = value.kind
     return f"{value.sql} AS {to.dialect.quote_name(name)}"
+
+
+def _write_group(to: ValueWriter, group: exp.Group) -> str:
+    """The columns of GROUP BY, or grouping sets of one column each."""
+    if not isinstance(group.expressions[0], exp.GroupingSets):
+        return write_list(to, group)
+    (sets,) = group.expressions
+    if not to.dialect.grouping_sets:
+        raise to.unsupported(sets)
+    written = ", ".join(f"({to.write(one.this).sql})" for one in sets.expressions)
+    return f"GROUPING SETS ({written})"
 
 
 def read_numbering(node: exp.Expr) -> tuple[int | None, int]:

@@ -340,6 +340,7 @@ SQLITE = Dialect(
     date_part=_date_part,
     days_between=_days_between,
     sum_integers=_sum_integers,
+    grouping_sets=False,
     windows=False,
     keyed_hash=_keyed_hash,
     number_rows=_number_rows,

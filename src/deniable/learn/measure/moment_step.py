@@ -7,6 +7,7 @@ sums are averaged. This is the weighting under which the step moves by exactly |
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -87,7 +88,9 @@ def moment_program(sizes: Sequence[int], coded: Sequence[CodedTerm]) -> StepProg
     level: dict[str, RowInteger] = {"z0": Lookup((SCALE,) * sizes[0], Ref("c0"))}
     level |= {f"z{i}": own.number for i, own in enumerate(coded, start=1)}
     names = list(level)
-    values = tuple(Times(Ref(one), Ref(two)) for one in names for two in names)
+    # Both products of a pair are written alike, so that the engine computes them once.
+    pairs = [sorted(pair) for pair in product(range(len(names)), repeat=2)]
+    values = tuple(Times(Ref(names[one]), Ref(names[two])) for one, two in pairs)
     return StepProgram(tuple(sizes), (level,), (), values)
 
 

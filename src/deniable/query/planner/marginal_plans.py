@@ -47,6 +47,9 @@ class CellColumn:
     key: GroupKey
     expression: Expression
     total: bool = False  # whether it gives every row one of the cells
+    # The first of these that holds gives a row its cell; with `total`, the last cell is that of
+    # rows where none holds. Empty: only the expression says it.
+    tests: tuple[Expression, ...] = ()
 
 
 class MarginalPlanner:

@@ -21,6 +21,8 @@ from deniable.query.plan.contribution import Contribution
 from deniable.query.plan.plan import Block, Feature, GroupKey, KeyColumn, Output, Plan
 from deniable.query.plan.statement_text import StatementText
 from deniable.query.planner.marginal_plans import CellColumn, MarginalPlanner
+from deniable.query.relations.scope import Scope
+from deniable.query.statements.input_rows import Grouping
 from deniable.query.statements.row_integers import Range, Ref, RowInteger, Times
 from deniable.query.statements.statistics import root_up
 from deniable.query.statements.step_statement import StepProgram, StepStatement, sum_name
@@ -45,8 +47,8 @@ class StepPlanner(MarginalPlanner):
         options: Any = {"partial": True, "nan_is_null": True}
         super().__init__(policy, table, columns, source=source, most_rows=most, **options)
         parts = zip(self._statement.groupings, columns, strict=True)
-        total = tuple(replace(part, total=column.total) for part, column in parts)
-        self._writer = StepStatement(replace(self._statement, groupings=total))
+        numbered = tuple(_number_cells(*pair, self._statement.scope) for pair in parts)
+        self._writer = StepStatement(replace(self._statement, groupings=numbered))
 
     @cached_property
     def _stored(self) -> StatementText:
@@ -120,6 +122,16 @@ class StepPlanner(MarginalPlanner):
             engine_sql=self._writer.write(program),
             stored=self._stored,
         )
+
+
+def _number_cells(grouping: Grouping, column: CellColumn, scope: Scope) -> Grouping:
+    """The cells of a column by their numbers, where tests tell them."""
+    if not column.tests:
+        return replace(grouping, total=column.total)
+    count = len(column.tests) + column.total
+    key = GroupKey(column.key.name, "number", tuple(range(count)), Fraction(1))
+    tests = tuple(map(scope.resolve, column.tests))
+    return replace(grouping, key=key, total=column.total, tests=tests)
 
 
 def _least_product(ends: Range) -> int:

@@ -40,6 +40,7 @@ from deniable.query.relations.sql_nodes import (
     try_cast,
 )
 from deniable.query.relations.views import select_clean_columns
+from deniable.query.statements.numbered_tests import number_of_test
 from deniable.query.statements.statistics import OF_VALUES, Statistic
 
 _LARGEST_INT = 2_000_000_000
@@ -55,6 +56,8 @@ class Grouping:
     in_plan: bool = True  # whether it is one of the plan's keys, which engines can read
     total: bool = False  # whether every row has a declared value, so that none is looked up
     plan_place: int | None = None  # of its key in the plan, if the plan has fewer keys
+    # The key is the number of the first of these that holds, and not the expression's value.
+    tests: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +110,10 @@ class InputRows:
 
     def _select_clean(self, arguments: list[_Argument]) -> exp.Select:
         used = [
-            grouping.expression
+            part
             for grouping in self.groupings
             if self._integer_key(grouping) is None
+            for part in grouping.tests or [grouping.expression]
         ]
         used += [argument for _, _, argument in arguments]
         used += [] if self.where is None else [self.where]
@@ -123,6 +127,7 @@ class InputRows:
             isinstance(expression, ColumnRef)
             and grouping.key.kind == "number"
             and grouping.key.step == 1
+            and not grouping.tests
         ):
             return expression.name if self.scope.column(expression.name).integer else None
         return None
@@ -157,6 +162,8 @@ class InputRows:
 
     def _key_sql(self, place: int, grouping: Grouping) -> Sql:
         key = grouping.key
+        if grouping.tests:
+            return number_of_test(grouping.tests, self.scope.sql, total=grouping.total)
         value = self.scope.sql(
             _seconds(grouping.expression) if key.kind == "moment" else grouping.expression
         )

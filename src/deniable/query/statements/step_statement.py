@@ -3,14 +3,14 @@
     kept       the rows that count, with the cells k0, k1, ... of their columns
     stored     their numbers c0, c1, ..., from 0: the same for all steps of a training
     l0, l1     one select for each level of named numbers, computed from those before
-    spread     one row for each place b of a row, with the numbers v0, v1, ... to be added up
-    the answer the sums of v0, v1, ... at each place
+    placed     the places p0, p1, ... of a row, and the numbers v0, v1, ... to be added up
+    the answer the sums of v0, v1, ... at each place: one grouping set for each of p0, p1, ...
 
 A row has one place for each entry of `places`; their ranges do not meet, so that a row counts
 at most once at each place. Without `places` there is one sum of each number over all rows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -18,9 +18,10 @@ from itertools import pairwise
 from sqlglot import exp
 
 from deniable.query.plan.key_list import is_consecutive, key_list_of, listed_values
-from deniable.query.plan.plan import STORED, GroupKey
+from deniable.query.plan.plan import STORED
 from deniable.query.plan.statement_text import StatementText
 from deniable.query.relations.sql_nodes import Sql, clip, named, number, relation, subquery
+from deniable.query.statements.input_rows import Grouping
 from deniable.query.statements.marginal_statement import MarginalStatement
 from deniable.query.statements.row_integers import Range, RowInteger
 
@@ -78,9 +79,12 @@ class StepStatement:
     def write_stored(self) -> StatementText:
         """The statement of the stored rows. Their numbers have the smallest type that holds
         them, because there may be many rows."""
-        keys = [grouping.key for grouping in self.rows.groupings]
-        codes = [named(_number_cell(key, i), f"c{i}") for i, key in enumerate(keys)]
-        return StatementText(subquery(self.rows.kept(), "kept").select(*codes, copy=False))
+        return StatementText(self._coded())
+
+    def _coded(self) -> exp.Select:
+        parts = enumerate(self.rows.groupings)
+        codes = [named(_number_cell(grouping, i), f"c{i}") for i, grouping in parts]
+        return subquery(self.rows.kept(), "kept").select(*codes, copy=False)
 
     def write(self, program: StepProgram) -> StatementText:
         """The statement that adds up a step's numbers."""
@@ -99,22 +103,35 @@ class StepStatement:
             ]
             return StatementText(subquery(rows, "said").select(*sums, copy=False))
         values = [named(value.sql(), f"v{i}") for i, value in enumerate(program.values)]
-        places = [place.sql() for place in program.places]
-        if len(places) > 1:
-            places = [exp.Explode(this=exp.Array(expressions=places))]
-        place = [named(one, "b") for one in places]
-        spread = subquery(subquery(rows, "said").select(*place, *values, copy=False), "spread")
+        places = [named(place.sql(), f"p{i}") for i, place in enumerate(program.places)]
+        placed = subquery(subquery(rows, "said").select(*places, *values, copy=False), "placed")
+        own, group = _group_by([exp.column(place.alias) for place in places])
         sums = [
             named(exp.Sum(this=exp.column(f"v{i}")), sum_name(i)) for i in range(len(values))
         ]
-        answer = spread.select(named(exp.column("b"), PLACE), *sums, copy=False)
-        return StatementText(answer.group_by(exp.column("b"), copy=False))
+        answer = placed.select(named(own, PLACE), *sums, copy=False)
+        return StatementText(answer.group_by(group, copy=False))
 
 
-def _number_cell(key: GroupKey, place: int) -> Sql:
+def _group_by(places: Sequence[Sql]) -> tuple[Sql, Sql]:
+    """The place of a group, and what makes the groups. With several places a row counts once
+    in each set: there, the other places are NULL."""
+    if len(places) == 1:
+        return places[0], places[0].copy()
+    sets = [exp.Paren(this=place.copy()) for place in places]
+    first, *others = places
+    coalesced = exp.Coalesce(this=first, expressions=others)
+    return coalesced, exp.GroupingSets(expressions=sets)
+
+
+def _number_cell(grouping: Grouping, place: int) -> Sql:
     """The number of a row's cell in a column, from 0. Every row has one of the declared cells;
     the text says so again, so that the range can be read from it."""
     cell: Sql = exp.column(f"k{place}")
+    key = grouping.key
+    if grouping.tests:
+        whole = cell if grouping.total else exp.func("COALESCE", cell, number(0))
+        return exp.cast(whole, _type_of(len(key.known)), copy=False)
     values = listed_values(key)
     if key.kind == "number":
         steps = key_list_of(key.known).steps(key.step or Fraction(1))
@@ -123,9 +140,7 @@ def _number_cell(key: GroupKey, place: int) -> Sql:
             inside = exp.func(
                 "COALESCE", clip(cell, number(first), number(last)), number(first)
             )
-            whole: Sql = (
-                inside if first == 0 else exp.Sub(this=inside, expression=number(first))
-            )
+            whole = inside if first == 0 else exp.Sub(this=inside, expression=number(first))
             return exp.cast(whole, _type_of(last - first + 1), copy=False)
     found = exp.Case(this=cell)
     for code, value in enumerate(values[:-1]):

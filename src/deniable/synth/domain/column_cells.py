@@ -5,7 +5,7 @@ declared, is in a cell of its own, whose label is None; or its row is left out.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -194,7 +194,9 @@ def number_places(column: Column, tests: Sequence[Expression], *, missing: bool)
     for place, test in enumerate(tests):
         parts += [test, Literal(Fraction(place))]
     parts += [Literal(Fraction(len(tests)))] if missing else []
-    return _numbered(column, len(tests) + missing, Call("case", tuple(parts)), total=missing)
+    places = Call("case", tuple(parts))
+    numbered = _numbered(column, len(tests) + missing, places, total=missing)
+    return replace(numbered, tests=tuple(tests))
 
 
 def _integers(column: Column, first: int, last: int, *, missing: bool) -> CellColumn:
@@ -212,12 +214,14 @@ def _integers(column: Column, first: int, last: int, *, missing: bool) -> CellCo
 def _texts(column: Column, values: Sequence[str], *, missing: bool) -> CellColumn:
     """Texts are their own cells; all others have a text of their own."""
     this = ColumnRef(column.name)
+    tests = tuple(Call("=", (this, Literal(value))) for value in values)
     if not missing:
-        return CellColumn(GroupKey(column.name, "text", tuple(values)), this)
+        return CellColumn(GroupKey(column.name, "text", tuple(values)), this, tests=tests)
     others = _unused("(other)", values)
     listed = Call("in", (this, *map(Literal, values)))
     expression = Call("case", (listed, this, Literal(others)))
-    return CellColumn(GroupKey(column.name, "text", (*values, others)), expression, total=True)
+    key = GroupKey(column.name, "text", (*values, others))
+    return CellColumn(key, expression, total=True, tests=tests)
 
 
 def _unused(text: str, values: Sequence[str]) -> str:
