@@ -96,6 +96,19 @@ SHAPES = {
         "ward",
         "x",
     ),
+    "texts that grow": (
+        "person",
+        "data WHERE REPLACE(code, 'p', 'p-p') || REPLACE(ward, 'A', 'ä') <> 'p-pä'",
+        "ward",
+        "x",
+    ),
+    "moved dates": (
+        "person",
+        "data WHERE DATE '2026-01-31' + INTERVAL (CAST(y AS INTEGER)) MONTH > DATE "
+        "'2026-02-28' + INTERVAL (LENGTH(code)) WEEK",
+        "ward",
+        "x",
+    ),
     "union": (
         "person",
         "(SELECT pair, unit, ward, x FROM data UNION ALL SELECT pair, unit, kind, z FROM more)",

@@ -21,6 +21,7 @@ from deniable.query.language.expressions import (
 from deniable.query.language.function_names import advise_unparsed
 from deniable.query.language.question import Question
 from deniable.query.language.quoted_names import quote_names
+from deniable.query.language.spellings.sql_parser import parse_statements
 from deniable.query.language.spellings.written_json import check_json_keys, check_json_paths
 from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_selects import (
@@ -212,12 +213,11 @@ def _only_statement(text: str) -> exp.Expr:
 @lru_cache(maxsize=4)  # a statement that is taken apart is read again
 def _read_once(text: str) -> exp.Expr:
     try:
-        parsed = sqlglot.parse(text, dialect="duckdb")
+        statements = parse_statements(text)
     except RecursionError:
         raise _too_nested() from None
     except Exception as problem:  # sqlglot has errors of its own, and others where it is wrong
         raise _not_understood(text, problem) from None
-    statements = [statement for statement in parsed if statement is not None]
     for statement in statements:
         check_json_paths(statement)
     joined = re.search(r"\b(STRING_AGG|LISTAGG|GROUP_CONCAT)\s*\(", text, re.IGNORECASE)

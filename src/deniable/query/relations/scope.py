@@ -102,6 +102,8 @@ class Scope:
         arguments = tuple(self.resolve(argument, cache) for argument in expression.arguments)
         if expression.name == "-" and all(map(self._is_date, arguments)):
             return self._subtract_dates(expression, arguments)
+        if expression.name in ("+", "-") and any(map(self._is_date, arguments)):
+            return self._add_days(expression.name, arguments)
         if expression.name in _COMPARISONS:
             arguments = self._alike(expression.name, arguments)
         if expression.name in _COMPARISONS and any(
@@ -135,6 +137,16 @@ class Scope:
             )
         return Call("days between", arguments[::-1])
 
+    def _add_days(self, sign: str, arguments: tuple[Expression, ...]) -> Expression:
+        """A day plus or minus a number is so many days later."""
+        date, days = arguments if self._is_date(arguments[0]) else arguments[::-1]
+        if self._has_time(date) or (sign == "-" and date is not arguments[0]):
+            raise InvalidQuery(
+                f"{Call(sign, arguments)} is not a date. Write {date} + INTERVAL ({days}) DAY."
+            )
+        count = days if sign == "+" else Call("negative", (days,))
+        return Call("days later", (date, count))
+
     def _has_time(self, date: Expression) -> bool:
         constant = isinstance(date, Call) and date.name == "cast date" and date.arguments[0]
         if isinstance(constant, Literal):
@@ -153,7 +165,8 @@ class Scope:
             return False
         if expression.name in ("coalesce", "nullif"):
             return any(map(self._is_date, expression.arguments))
-        return expression.name == "cast date" or expression.name.startswith("start of ")
+        moved = expression.name.startswith("start of ") or expression.name.endswith(" later")
+        return expression.name == "cast date" or moved
 
     def is_integer(self, expression: Expression) -> bool:
         """Whether a value has an integer type in SQL, and so is written without a point."""
