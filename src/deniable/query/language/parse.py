@@ -53,7 +53,6 @@ _DEEPEST = 60
 _FROM = {"expressions", "from_", "joins"}
 
 
-@lru_cache(maxsize=32)  # a question in several parts is read, asked and asked for again
 def parse(text: str) -> Question:
     """The question that a SELECT statement asks.
 
@@ -61,10 +60,22 @@ def parse(text: str) -> Question:
     >>> question.table, [output.name for output in question.outputs], str(question.where)
     ('visits', ['ward', 'n'], '(age >= 18)')
     """
+    found = _read_or_refuse(text)
+    if isinstance(found, InvalidQuery):
+        raise found.with_traceback(None)
+    return found
+
+
+@lru_cache(maxsize=32)  # a question in several parts is read, asked and asked for again
+def _read_or_refuse(text: str) -> Question | InvalidQuery:
+    """The question, or why the text is none: that is asked for again, too."""
     try:
         return _read_statement(_statement(_with_quotes(text)))
     except RecursionError:
-        raise _too_nested() from None
+        return _too_nested()
+    except InvalidQuery as refusal:
+        refusal.__context__ = None  # it would keep all frames of the parser
+        return refusal.with_traceback(None)
 
 
 def parse_tree(text: str) -> exp.Expr:

@@ -24,6 +24,8 @@ def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
     """
     if not _needs_split(select) or select.find(exp.Star) in select.expressions:
         return None
+    if select.args.get("group") is None and not own_aggregates(select):
+        return None
     select = select.copy()
     written = _keys(select, select.args.get("group"))
     keys = [key for _, key in written]
