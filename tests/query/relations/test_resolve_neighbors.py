@@ -173,6 +173,20 @@ SHAPES = {
         "mark",
         "x",
     ),
+    "elements of several parts": (
+        "person",
+        "(SELECT unit, pair, marks AS m FROM data UNION ALL SELECT unit, pair, marks FROM data "
+        "WHERE x > 5) AS v, UNNEST(m) AS u(mark)",
+        "mark",
+        "1",
+    ),
+    "elements of several parts added up": (
+        "person",
+        "(SELECT unit, pair, ward, scores FROM data UNION ALL SELECT unit, pair, code, scores "
+        "FROM data) AS v, UNNEST(scores) AS u(score)",
+        "ward",
+        "score",
+    ),
     "elements of rows": ("row", "rows, UNNEST(marks) AS u(mark)", "mark", "x"),
     "elements of rows added up": (
         "row",
