@@ -68,8 +68,9 @@ def _replaced(node: exp.Replace, scope: RowScope) -> Value:
     condition holds that to k * m, for an m that no text of the engine needs more memory for.
     If `new` has no more bytes than `old`, the result has no more than x.
     """
-    old, new = (text_of(node.args[name]) for name in ("expression", "replacement"))
-    require(old and new is not None, "REPLACE takes constants, and an empty one has no place.")
+    old, new = (text_of(node.args[name]) or "" for name in ("expression", "replacement"))
+    constant = old and text_of(node.args["replacement"]) is not None
+    require(constant, "REPLACE takes constants, and an empty one has no place.")
     check_kinds([scope.value(only(node, "this", "expression", "replacement").this)], _TEXT)
     k, g = len(old), max(len(new) - len(old), 0)
     shape = f"LENGTH(x) * {k} + (LENGTH(x) - LENGTH(REPLACE(x, old, ''))) * {g}"

@@ -90,6 +90,8 @@ def test_what_moves_no_date_is_refused(text, because):
         ("DATE_SUB(d, n)", "d + INTERVAL (-n) DAY"),
         ("ADD_MONTHS(d, n)", "d + INTERVAL (n) MONTH"),
         ("LAST_DAY(d)", "DATE_TRUNC('month', d) + INTERVAL 1 MONTH - INTERVAL 1 DAY"),
+        ("d - TO_DAYS(n)", "d + INTERVAL (-n) DAY"),
+        ("d + TO_MONTHS(2)", "d + INTERVAL 2 MONTH"),
         ("DATEDIFF(d, e)", "DATE_DIFF('day', e, d)"),
     ],
 )
@@ -113,6 +115,7 @@ def test_rows_are_moved_in_every_spelling(text, moved):
         "EXTRACT(month FROM d + INTERVAL 1 MONTH) = 2",
         "d + n * INTERVAL '1 day' >= DATE '2024-06-01'",
         "LAST_DAY(d) = d",
+        "DATE_DIFF('day', '2024-03-01', d) > 30",
         "d + n::INTEGER > DATE '2024-06-01'",
     ],
 )

@@ -21,7 +21,7 @@ from deniable.query.language.expressions import (
 from deniable.query.language.function_names import advise_unparsed
 from deniable.query.language.question import Question
 from deniable.query.language.quoted_names import quote_names
-from deniable.query.language.spellings.sql_parser import parse_statements
+from deniable.query.language.spellings.sql_parser import parse_statements, read_tokens
 from deniable.query.language.spellings.written_json import check_json_keys, check_json_paths
 from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_selects import (
@@ -259,7 +259,7 @@ def _measure(text: str) -> list[sqlglot.Token]:
         )
     check_encodable(text, "The question")
     try:
-        tokens = sqlglot.tokenize(text, dialect="duckdb")
+        tokens = list(read_tokens(text))
     except SqlglotError as problem:
         raise _not_understood(text, problem) from None
     check_json_keys(tokens)

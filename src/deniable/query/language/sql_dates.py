@@ -19,6 +19,7 @@ from deniable.query.language.syntax_tree import Call, Expression, Literal
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 COMPARISONS = frozenset(_TURNED)
+_UNIT_CALL = re.compile("to_(second|minute|hour|day|week|month|quarter|year)s")
 _TEXT = re.compile(r"\s*([+-]?[0-9]{1,9})(?:\s+([A-Za-z]+))?\s*")
 
 
@@ -45,7 +46,7 @@ def read_moved(node: exp.Expr, read: Reader) -> Expression | None:
 
 def _with_factor(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None] | None:
     """An INTERVAL, and what it is multiplied with: n * INTERVAL '1 day'."""
-    node = node.unnest()
+    node = _as_interval(node.unnest())
     if isinstance(node, exp.Interval):
         return node, None
     if not isinstance(node, exp.Mul):
@@ -54,6 +55,18 @@ def _with_factor(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None] | None:
     if isinstance(second, exp.Interval):
         first, second = second, first
     return (first, second) if isinstance(first, exp.Interval) else None
+
+
+def _as_interval(node: exp.Expr) -> exp.Expr:
+    """TO_DAYS(n), as DuckDB calls INTERVAL (n) DAY."""
+    if not isinstance(node, exp.ToDays | exp.Anonymous):
+        return node
+    called = "to_days" if isinstance(node, exp.ToDays) else str(node.this).lower()
+    unit = _UNIT_CALL.fullmatch(called)
+    if unit is None:
+        return node
+    count = node.this if isinstance(node, exp.ToDays) else (*node.expressions, None)[0]
+    return exp.Interval(this=count, unit=exp.var(unit[1].upper()))
 
 
 def _product(factor: Expression, count: Expression) -> Expression:

@@ -209,13 +209,11 @@ class _Repeater:
                 reader.read(output.unalias())
             except NotRepeatable:
                 unread.append(output.unalias())
-        if not unread:
-            return
-        grouped = is_grouped(node)
+        grouped = is_grouped(node) if unread else None
         for part in unread:
             reader.unread.append(exp.Null())
             part.replace(reader.unread[-1])
-        if grouped != is_grouped(node):
+        if unread and grouped != is_grouped(node):
             raise NotRepeatable
 
     def _outputs(

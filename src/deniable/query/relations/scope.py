@@ -10,6 +10,7 @@ from deniable.exact.suggestions import did_you_mean
 from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS
+from deniable.query.language.sql_dates import read_constant
 from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Expression, Literal
 from deniable.query.plan.grid_steps import coarsen_by_tens
 from deniable.query.relations import value_ranges
@@ -104,6 +105,8 @@ class Scope:
             return self._subtract_dates(expression, arguments)
         if expression.name in ("+", "-") and any(map(self._is_date, arguments)):
             return self._add_days(expression.name, arguments)
+        if expression.name.endswith((" between", " later")):
+            arguments = tuple(map(_constant_date, arguments))
         if expression.name in _COMPARISONS:
             arguments = self._alike(expression.name, arguments)
         if expression.name in _COMPARISONS and any(
@@ -138,7 +141,7 @@ class Scope:
         return Call("days between", arguments[::-1])
 
     def _add_days(self, sign: str, arguments: tuple[Expression, ...]) -> Expression:
-        """A day plus or minus a number is so many days later."""
+        """A day plus or minus a number is another day."""
         date, days = arguments if self._is_date(arguments[0]) else arguments[::-1]
         if self._has_time(date) or (sign == "-" and date is not arguments[0]):
             raise InvalidQuery(
@@ -376,6 +379,12 @@ class Scope:
             step = _power_of_ten(width / (1 << _DEFAULT_BITS))
         low, high = values.low / step, values.high / step
         return coarsen_by_tens(low.__floor__(), high.__ceil__(), step)
+
+
+def _constant_date(expression: Expression) -> Expression:
+    """A text constant as the date that it is, as in DATEDIFF(day, '2026-01-31')."""
+    dated = isinstance(expression, Literal) and read_constant(expression) is not None
+    return Call("cast date", (expression,)) if dated else expression
 
 
 def _power_of_ten(step: Fraction) -> Fraction:
