@@ -68,7 +68,7 @@ def parse(text: str) -> Question:
 
 @lru_cache(maxsize=32)  # a question in several parts is read, asked and asked for again
 def _read_or_refuse(text: str) -> Question | InvalidQuery:
-    """The question, or why the text is none: that is asked for again, too."""
+    """The question, or why there is no question: that is asked for again, too."""
     try:
         return _read_statement(_statement(_with_quotes(text)))
     except RecursionError:
