@@ -25,7 +25,7 @@ MOST_MODULES = 20
 LONGEST_FUNCTION = 45
 MOST_METHODS = 25  # of one class
 MOST_INHERITED = 40  # of one class and those of the package that it inherits from
-KERNEL_LINES = 1_522  # of code; we want 1,200
+KERNEL_LINES = 1_548  # of code; we want 1,200
 PARALLEL = "engines"  # its sub-rooms do the same for different engines, so names recur there
 
 Sources = Mapping[str, ast.Module]  # by path relative to the package, with forward slashes

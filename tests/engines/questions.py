@@ -142,8 +142,15 @@ class Questions(Worlds):
             part = self.pick(["year", "quarter", "week", "dayofweek", "hour"])
             ways += [f"EXTRACT({part} FROM {one})"]
             ways += [f"DATE_DIFF('day', {one}, DATE '2020-01-01')"]
+            ways += [f"DATE_DIFF('day', DATE '2020-01-01', {self.moved(one)})"]
         curve = self.pick(CURVES[:-1])
         return self.pick([*ways, f"{curve}({a})"])
+
+    def moved(self, date):
+        """A date that is moved, for some rows beyond the calendar."""
+        count = f"CAST({self.pick(self.columns['number'])} AS INTEGER)"
+        unit = self.pick(["SECOND", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR"])
+        return f"{date} {self.pick('+-')} INTERVAL ({self.pick([count, '3', '5000'])}) {unit}"
 
     def signs(self):
         """A sum of signs, which eight bits can rarely not hold."""
@@ -159,6 +166,7 @@ class Questions(Worlds):
                 f"{self.pick(['LOWER', 'UPPER', 'TRIM', 'LTRIM', 'RTRIM'])}({inner})",
                 f"{self.pick(['LEFT', 'RIGHT'])}({inner}, {self.draw.integers(-2, 4)})",
                 f"SUBSTRING({inner}, {self.draw.integers(-2, 4)}, 2)",
+                f"REPLACE({inner}, '{self.pick(['a', 'ss', '1'])}', 'ñ-ñ')",
                 f"SPLIT_PART({inner}, 'a', {self.draw.integers(-1, 3)})",
                 f"COALESCE({inner}, 'none')",
                 f"CASE WHEN {self.boolean(depth - 1)} THEN {inner} END",
@@ -172,6 +180,7 @@ class Questions(Worlds):
             number, text = self.pick(self.columns["number"]), self.pick(self.columns["text"])
             leaves = [f"{number} > 3", f"{text} = 'A'", f"{number} IS NULL", f"{text} < 'b'"]
             leaves += [f"{one} < DATE '1970-01-01'" for one in self.columns["date"]]
+            leaves += [f"{self.moved(one)} < DATE '2020-02-29'" for one in self.columns["date"]]
             return self.pick([*leaves, *self.columns["boolean"], "TRUE"])
         if self.chance(0.4):
             return self.nested(*(self.boolean(depth - 1) for _ in range(3)))

@@ -27,6 +27,8 @@ RAW = scan(TableFacts("s", {"r": "text", "w": "date", "o": "other"}, public=True
 ROW = Relation(COLUMNS | dict(RAW), None, 1)
 STAMPS = "CAST('0001-01-02 00:00:00' AS TIMESTAMP) AND CAST('9999-12-30 23:59:59' AS TIMESTAMP)"
 DAY = f"CASE WHEN d BETWEEN {STAMPS} THEN d END"
+NEAR = "CASE WHEN x BETWEEN -48000 AND 48000 THEN {} END"
+GROWN = "LENGTH(t) * 2 + (LENGTH(t) - LENGTH(REPLACE(t, 'ab', ''))) * 1"
 
 
 def value_of(text):
@@ -77,6 +79,11 @@ def test_what_may_be_nan_has_no_range(text):
         f"EXTRACT(YEAR FROM {DAY})",
         f"DATE_TRUNC('MONTH', {DAY})",
         f"DATE_DIFF('DAY', {DAY}, {DAY})",
+        NEAR.format(f"({DAY}) + INTERVAL (TRY_CAST(x AS BIGINT)) MONTH"),
+        NEAR.format(f"({DAY}) + INTERVAL (TRY_CAST(x AS BIGINT)) SECOND"),
+        f"({DAY}) + INTERVAL (i) MONTH",
+        "REPLACE(t, 'ab', 'é')",
+        f"CASE WHEN {GROWN} <= 32768 THEN REPLACE(t, 'ab', 'xyz') END",
         "LEFT(t, 3)",
         "SPLIT_PART(t, '-', 2)",
         "x IN (1, 2) AND NOT t IN ('a')",
@@ -131,6 +138,32 @@ def test_total_expressions_are_accepted(text):
         "EXTRACT(YEAR FROM d)",
         f"EXTRACT(EPOCH FROM {DAY})",
         f"DATE_DIFF('MICROSECOND', {DAY}, {DAY})",
+        "d + INTERVAL (i) MONTH",
+        f"({DAY}) + INTERVAL (n) SECOND",
+        f"({DAY}) + INTERVAL (y) SECOND",
+        f"({DAY}) + INTERVAL (TRY_CAST(x AS BIGINT)) MONTH",
+        f"({DAY}) + INTERVAL (i) YEAR",
+        f"({DAY}) + INTERVAL '1' MONTH",
+        f"({DAY}) - INTERVAL (i) MONTH",
+        f"({DAY}) + i",
+        f"INTERVAL (i) MONTH + ({DAY})",
+        f"EXTRACT(YEAR FROM ({DAY}) + INTERVAL (i) MONTH)",
+        NEAR.format(f"({DAY}) + INTERVAL (TRY_CAST(x * 2 AS BIGINT)) MONTH"),
+        NEAR.replace("48000", "49000").format(
+            f"({DAY}) + INTERVAL (TRY_CAST(x AS BIGINT)) MONTH"
+        ),
+        "REPLACE(t, t, 'a')",
+        "REPLACE(t, 'a', t)",
+        "REPLACE(t, '', 'a')",
+        "REPLACE(i, 'a', '')",
+        "REPLACE(t, 'ab', 'xyz')",
+        "REPLACE(t, 'a', 'é')",
+        f"CASE WHEN {GROWN} <= 32769 THEN REPLACE(t, 'ab', 'xyz') END",
+        f"CASE WHEN {GROWN} > 32768 THEN REPLACE(t, 'ab', 'xyz') END",
+        f"CASE WHEN {GROWN} <= 32768 THEN REPLACE(t, 'ab', 'wxyz') END",
+        f"CASE WHEN {GROWN} <= 32768 THEN REPLACE(t, 'bb', 'xyz') END",
+        f"CASE WHEN {GROWN} <= 32768 THEN REPLACE(LOWER(t), 'ab', 'xyz') END",
+        "CASE WHEN LENGTH(t) <= 32768 THEN REPLACE(t, 'ab', 'xyz') END",
         "LEFT(t, t)",
         "LEFT(t, i)",
         "SUBSTRING(t, 9223372036854775807)",

@@ -22,6 +22,8 @@ from deniable.kernel.values import BOOL, NULL, UNSURE, Value, as_double, double,
 
 _STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 NUMBERS = {"int", "double", "null"}
+CALENDAR = (10102000000, 99991230235959)  # the moments of the years 1 to 9999, in digits
+_FARTHEST = {"SECOND": 4010 * 31_556_952, "MONTH": 4010 * 12}  # that a moment is moved by
 _RAW = {"raw wide", "raw number", "raw text", "raw boolean", "text", "null"}
 _ANY = {*_RAW, "raw date", "int", "double", "bool"}
 # What a cast to a type makes, and from which kinds a TRY_CAST to it is total and gives the same
@@ -119,8 +121,27 @@ def _negative(node: exp.Neg, scope: RowScope) -> Value:
     return _combined(exp.Sub, _ZERO, value)
 
 
+def _moved(node: exp.Binary, scope: RowScope) -> Value:
+    """t + INTERVAL (n) SECOND, or MONTH: a moment in the calendar, moved by a whole number.
+
+    Proof. The moment lies in the years 1 to 9999. It is moved by at most 4,010 years. So the
+    sum lies between 4010 BC and the year 14,010, and every engine has all these moments: none
+    fails. It is no longer known to lie in the calendar.
+    """
+    date, span = scope.value(only(node, "this", "expression").this), node.expression
+    inside = CALENDAR[0] <= date.low and date.high <= CALENDAR[1]
+    require(date.kind == "time" and inside, "A timestamp that is moved may be out of range.")
+    count = scope.value(only(span, "this", "unit").this)
+    most = _FARTHEST.get(span.text("unit"), 0)
+    near = count.kind == "int" and -most <= count.low and count.high <= most
+    require(near, "A timestamp may be moved too far.")
+    return Value("time")
+
+
 def _arithmetic(node: exp.Binary, scope: RowScope) -> Value:
     """a + b - c, from the left."""
+    if isinstance(node, exp.Add) and isinstance(node.expression, exp.Interval):
+        return _moved(node, scope)
     chain: list[Node] = [node]
     while type(inner := chain[-1].this.unnest()) in _APPLY:
         chain.append(inner)

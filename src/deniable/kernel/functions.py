@@ -12,13 +12,13 @@ from math import inf
 
 from sqlglot import exp
 
-from deniable.kernel.expressions import NUMBERS, RowScope, Rules, check_kinds, text_of
+from deniable.kernel.expressions import CALENDAR, NUMBERS, RowScope, Rules, check_kinds, text_of
 from deniable.kernel.polynomials import RowSum, Test, joint
 from deniable.kernel.reading import Node, match, only, require
 from deniable.kernel.values import BOOL, UNSURE, Form, Value, double, hull, integer, stored
 
+_LONGEST = 1 << 14  # characters of a text that grows
 _FARTHEST_PLACE = 10**9  # in a text
-_CALENDAR = (10102000000, 99991230235959)  # the moments of the years 1 to 9999, in digits
 _UNITS = {"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOW", "ISODOW", "DOY", "DAYOFWEEK"}
 _UNITS |= {"DAYOFYEAR", "HOUR", "MINUTE", "SECOND", "ISOYEAR"}
 _TEXT = {"text", "null"}
@@ -27,7 +27,7 @@ _STEPS: dict[type[Node], type] = {exp.JSONPathKey: str, exp.JSONPathSubscript: i
 _OF_NUMBERS = (exp.Floor, exp.Ceil, exp.Sqrt, exp.Exp, exp.Ln, exp.Log, exp.Sin, exp.Cos)
 _OF_TEXTS = (exp.Lower, exp.Upper, exp.Trim, exp.Reverse, exp.MD5, exp.DPipe, exp.SplitPart)
 _TESTS = (exp.StartsWith, exp.EndsWith, exp.Contains, exp.Like, exp.ILike)
-_CUTS = (exp.Left, exp.Right, exp.Substring, exp.Replace)
+_CUTS = (exp.Left, exp.Right, exp.Substring)
 _ARGUMENTS = ("this", "expression", "substr", "delimiter", "replacement", "position", "safe")
 _SIDES = (("expression", exp.Left), ("expression", exp.Right))
 _PLACES = ("start", "length", "part_index")  # positions in a text: constants of moderate size
@@ -57,6 +57,28 @@ def _function(node: Node, scope: RowScope) -> Value:
             require(near or not place, "A position in a text is not a small constant.")
             zeros = max(zeros, value.zeros) if zeros else 0
     return result._replace(null=True, zeros=zeros)
+
+
+def _replaced(node: exp.Replace, scope: RowScope) -> Value:
+    """REPLACE(x, old, new) of constants: not longer than x, or limited by a condition before.
+
+    Proof. Let k and k + g be the lengths of both constants, in characters. With c occurrences
+    of `old` the result has LENGTH(x) + c * g characters, and x without them c * k fewer than x.
+    So k times its length is k * LENGTH(x) + g * (LENGTH(x) - LENGTH(REPLACE(x, old, ''))). The
+    condition holds that to k * m, for an m that no text of the engine needs more memory for.
+    If `new` has no more bytes than `old`, the result has no more than x.
+    """
+    old, new = (text_of(node.args[name]) or "" for name in ("expression", "replacement"))
+    constant = old and text_of(node.args["replacement"]) is not None
+    require(constant, "REPLACE takes constants, and an empty one has no place.")
+    check_kinds([scope.value(only(node, "this", "expression", "replacement").this)], _TEXT)
+    k, g = len(old), max(len(new) - len(old), 0)
+    shape = f"LENGTH(x) * {k} + (LENGTH(x) - LENGTH(REPLACE(x, old, ''))) * {g}"
+    parts = {"x": node.this.unnest(), "old": node.expression}
+    limits = [v.high for test, v in scope.refined.items() if match(test, shape) == parts]
+    short = len(new.encode()) <= len(old.encode()) or min(limits, default=inf) <= k * _LONGEST
+    require(short, "REPLACE may make a text longer than the engine's memory allows.")
+    return Value("text")
 
 
 def _power(node: exp.Pow, scope: RowScope) -> Value:
@@ -190,7 +212,7 @@ def _date_part(node: Node, scope: RowScope) -> Value:
     require(known, "A date function has no such unit.")
     dates = [part for part in node.iter_expressions() if not isinstance(part.unnest(), exp.Var)]
     for date in map(scope.value, dates):
-        inside = _CALENDAR[0] <= date.low and date.high <= _CALENDAR[1]
+        inside = CALENDAR[0] <= date.low and date.high <= CALENDAR[1]
         require(date.kind == "time" and inside, "A timestamp may be out of range.")
     if isinstance(node, exp.TimestampTrunc):
         return Value("time")
@@ -321,6 +343,7 @@ def cut(node: Node, scope: RowScope) -> Value | None:
 
 
 FUNCTIONS: Rules = {
+    exp.Replace: _replaced,
     **dict.fromkeys(_SIGNATURES, _function),
     exp.Pow: _power,
     **dict.fromkeys((exp.Abs, exp.Round, exp.Trunc), _kept_type),

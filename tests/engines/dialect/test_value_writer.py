@@ -39,6 +39,19 @@ def test_a_value_is_looked_up_only_in_a_query_of_its_kind(dialect):
             writer.write(asked.format(value, listed))
 
 
+@pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK], ids=lambda dialect: dialect.engine)
+def test_lists_of_different_types_are_not_put_together(dialect):
+    """PostgreSQL would fail on them, after the charge."""
+    kinds = {"a": "list of int", "b": "list of bigint"}
+    writer = StatementWriter(dialect, {"rows": WrittenRelation("r", kinds)})
+    asked = (
+        "SELECT COUNT(*) AS n FROM (SELECT a FROM rows UNION ALL SELECT {} AS a FROM rows) AS v"
+    )
+    assert " UNION ALL " in writer.write(asked.format("a")).sql
+    with pytest.raises(Unsupported, match=r"Write UNNEST into each part\. Nothing was spent"):
+        writer.write(asked.format("b"))
+
+
 KEYS = {
     "(keys 0)": pa.array([1, 3]),
     "(keys 1)": pa.array(["a", "b"]),

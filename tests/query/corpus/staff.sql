@@ -26,10 +26,15 @@ SELECT AVG(DATE_DIFF('year', hired, DATE '2026-06-30')) AS tenure FROM staff;
 SELECT AVG(DATE '2026-06-30' - hired) AS days FROM staff;
 SELECT CASE WHEN DATE_DIFF('year', hired, DATE '2026-06-30') >= 5 THEN 'old' ELSE 'new' END AS tenure, AVG(salary) AS pay FROM staff GROUP BY tenure ORDER BY tenure;
 SELECT COUNT(*) AS n FROM staff WHERE hired < DATE '2026-01-01' - INTERVAL 3 YEAR;
--- refused: DATE_DIFF('month', hired
 SELECT COUNT(*) AS n FROM staff WHERE hired + INTERVAL '1' MONTH > DATE '2024-06-01';
 -- plain: SELECT count(*) FROM staff WHERE hired + INTERVAL 30 DAY > DATE '2024-06-01'
 SELECT COUNT(*) AS n FROM staff WHERE DATEADD(day, 30, hired) > '2024-06-01';
+-- plain: SELECT count(*) FROM staff WHERE hired + INTERVAL 3 MONTH > DATE '2024-06-01'
+SELECT COUNT(*) AS n FROM staff WHERE ADD_MONTHS(hired, 3) > '2024-06-01';
+-- plain: SELECT count(*) FROM staff WHERE DATE '2026-06-30' - hired > 1000
+SELECT COUNT(*) AS n FROM staff WHERE DATEDIFF('2026-06-30', hired) > 1000;
+SELECT EXTRACT(month FROM hired + INTERVAL 6 MONTH) AS m, COUNT(*) AS n FROM staff GROUP BY m ORDER BY m;
+SELECT COUNT(*) AS n FROM staff WHERE LAST_DAY(hired) < DATE '2024-06-01';
 -- plain: SELECT count(*) FROM staff WHERE hired + INTERVAL 30 DAY > DATE '2024-06-01'
 SELECT COUNT(*) AS n FROM staff WHERE DATE_ADD(hired, INTERVAL 30 DAY) > '2024-06-01';
 SELECT manager, COUNT(*) AS n FROM staff GROUP BY manager ORDER BY manager;

@@ -96,6 +96,19 @@ SHAPES = {
         "ward",
         "x",
     ),
+    "texts that grow": (
+        "person",
+        "data WHERE REPLACE(code, 'p', 'p-p') || REPLACE(ward, 'A', 'ä') <> 'p-pä'",
+        "ward",
+        "x",
+    ),
+    "moved dates": (
+        "person",
+        "data WHERE DATE '2026-01-31' + INTERVAL (CAST(y AS INTEGER)) MONTH > DATE "
+        "'2026-02-28' + INTERVAL (LENGTH(code)) WEEK",
+        "ward",
+        "x",
+    ),
     "union": (
         "person",
         "(SELECT pair, unit, ward, x FROM data UNION ALL SELECT pair, unit, kind, z FROM more)",
@@ -159,6 +172,20 @@ SHAPES = {
         "data JOIN (SELECT unit, UNNEST(marks) AS mark FROM data) AS m ON m.unit = data.unit",
         "mark",
         "x",
+    ),
+    "elements of several parts": (
+        "person",
+        "(SELECT unit, pair, marks AS m FROM data UNION ALL SELECT unit, pair, marks FROM data "
+        "WHERE x > 5) AS v, UNNEST(m) AS u(mark)",
+        "mark",
+        "1",
+    ),
+    "elements of several parts added up": (
+        "person",
+        "(SELECT unit, pair, ward, scores FROM data UNION ALL SELECT unit, pair, code, scores "
+        "FROM data) AS v, UNNEST(scores) AS u(score)",
+        "ward",
+        "score",
     ),
     "elements of rows": ("row", "rows, UNNEST(marks) AS u(mark)", "mark", "x"),
     "elements of rows added up": (

@@ -116,6 +116,8 @@ class Dialect:
     trim: Callable[[str, str, Side], str]  # a text without these letters at its ends
     position: Callable[[str, str], str]  # of a part in a text, counted from 1; 0 if it is not
     date_part: Callable[[str, str], str]  # by DuckDB's name for it, of a moment; an integer
+    # A moment that is moved by a whole number of seconds or months: (moment, number, unit).
+    moved: Callable[[str, str, str], str]
     days_between: Callable[[str, str], str]  # from the second day to the first
     # As a wide integer, over the rows of a group, or of a window.
     sum_integers: Callable[[TypedSQL, str], TypedSQL]

@@ -21,7 +21,7 @@ from deniable.engines.dialect.engine_dialect import (
     ValueWriter,
     unsupported,
 )
-from deniable.engines.dialect.typed_sql import Columns, Kind, WrittenRelation
+from deniable.engines.dialect.typed_sql import ELEMENTS, Columns, Kind, WrittenRelation
 from deniable.engines.dialect.value_writer import write_list
 from deniable.engines.handover.declared_keys import keys_beside
 from deniable.engines.handover.written_plan import WrittenStatement
@@ -114,6 +114,12 @@ class StatementWriter:
         if node.args.get("distinct"):
             raise self._unsupported(node)
         parts = [self._write_query(part, defined) for part in (node.this, node.expression)]
+        for left, right in zip(*(part.columns.values() for part in parts), strict=True):
+            if left != right and {left, right} & ELEMENTS.keys():
+                raise Unsupported(
+                    f"{self._dialect.engine} cannot put lists of different types together by "
+                    "UNION ALL. Write UNNEST into each part. Nothing was spent."
+                )
         sql = " UNION ALL ".join(self._dialect.union_part.format(part.sql) for part in parts)
         columns = {
             name: left if left != "null" else right

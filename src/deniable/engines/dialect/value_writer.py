@@ -80,7 +80,19 @@ def _cast(to: ValueWriter, node: exp.Expr) -> TypedSQL:
     return to.cast(value, kind)
 
 
+def _moved(to: ValueWriter, node: exp.Expr) -> TypedSQL:
+    """A moment plus INTERVAL (n) SECOND or MONTH."""
+    span = node.expression
+    date, count = to.cast(to.write(node.this), "timestamp"), to.write(span.this)
+    unit = span.text("unit").upper()
+    if unit not in ("SECOND", "MONTH") or count.kind not in INTEGERS:
+        raise to.unsupported(node)
+    return TypedSQL(to.dialect.moved(date.sql, count.sql, unit), "timestamp")
+
+
 def _arithmetic(to: ValueWriter, node: exp.Expr) -> TypedSQL:
+    if isinstance(node.expression, exp.Interval) and isinstance(node, exp.Add):
+        return _moved(to, node)
     left, right = (
         to.write(node.this),
         to.write(node.expression),

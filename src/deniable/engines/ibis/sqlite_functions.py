@@ -308,6 +308,7 @@ _OF_OTHERS: dict[str, Function] = {
     "part": lambda name, moment: sqlite_moments.PARTS[name](sqlite_moments.to_datetime(moment)),
     "difference": sqlite_moments.difference,
     "truncate": sqlite_moments.truncate,
+    "move": sqlite_moments.move,
     "length": len,
     "lower": _lower,
     "upper": lambda text: text.translate(_letters("upper")),

@@ -1,8 +1,9 @@
 """Days and moments as SQLite gets them: the number of microseconds since 1970."""
 
+import calendar
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 
 from deniable.engines.dialect.text_patterns import MOMENT_PARTS
 
@@ -66,6 +67,19 @@ def difference(unit: str, end: int, start: int) -> int:
     if unit != "WEEK":
         return between
     return between // 7 if between >= 0 else -(-between // 7)
+
+
+def move(unit: str, moment: int, count: int) -> int | None:
+    """A moment that is moved by seconds or months; None beyond the years 1 to 9999. The day of
+    a month stays, or is its last one."""
+    if unit == "SECOND":
+        return moment + count * 1_000_000
+    start = to_datetime(moment)
+    year, month = divmod(start.year * 12 + start.month - 1 + count, 12)
+    if not MINYEAR <= year <= MAXYEAR:
+        return None
+    day = min(start.day, calendar.monthrange(year, month + 1)[1])
+    return _to_moment(start.replace(year=year, month=month + 1, day=day))
 
 
 def truncate(unit: str, moment: int) -> int:

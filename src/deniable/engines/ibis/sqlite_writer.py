@@ -206,6 +206,10 @@ def _days_between(end: str, start: str) -> str:
     return _call("difference", "'DAY'", end, start)
 
 
+def _moved(moment: str, count: str, unit: str) -> str:
+    return _call("move", f"'{unit}'", moment, count)
+
+
 def _equal(to: ValueWriter, node: exp.Expr) -> TypedSQL:
     """Two integers are equal if their texts are; SQLite can look up only the integers."""
     sides = [node.this, node.expression]
@@ -339,6 +343,7 @@ SQLITE = Dialect(
     position=_position,
     date_part=_date_part,
     days_between=_days_between,
+    moved=_moved,
     sum_integers=_sum_integers,
     grouping_sets=False,
     windows=False,

@@ -237,6 +237,12 @@ def _days_between(end: str, start: str) -> str:
     return f"(({end})::date - ({start})::date)"
 
 
+def _moved(moment: str, count: str, unit: str) -> str:
+    """The day of a month stays, or is its last one, as in DuckDB."""
+    span = f"months => ({count})::int" if unit == "MONTH" else f"secs => ({count})::float8"
+    return f"({moment} + MAKE_INTERVAL({span}))"
+
+
 def _starts_with(to: ValueWriter, node: exp.Expr) -> TypedSQL:
     text, start = to.write(node.this).sql, to.write(node.expression).sql
     return TypedSQL(f"STARTS_WITH({text}, {start})", "boolean")
@@ -285,6 +291,7 @@ POSTGRESQL = Dialect(
     position=_position,
     date_part=_date_part,
     days_between=_days_between,
+    moved=_moved,
     sum_integers=_sum_integers,
     median="PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY {})",
     extreme=_extreme,

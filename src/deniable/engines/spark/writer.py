@@ -27,6 +27,7 @@ from deniable.query.plan.quoting import quote_with_backticks as quote_name
 
 _WIDE = "DECIMAL(38,0)"
 _WHOLE_FROM = "4503599627370496D"  # 2^52: larger doubles are whole numbers
+_DAY = 86_400  # seconds
 _MAX_DAYS = 106_751_991  # days from 1970, so that microseconds fit in 64 bits
 _SHIFTS = {"int": (16, 0), "bigint": (48, 32, 16, 0)}  # the lowest bit of each partial sum
 _INLINE_LENGTH = 100  # a shorter value may be written several times
@@ -252,6 +253,14 @@ def _starts_with(to: ValueWriter, node: exp.Expr) -> TypedSQL:
     return TypedSQL(f"STARTSWITH({text}, {start})", "boolean")
 
 
+def _moved(moment: str, count: str, unit: str) -> str:
+    """The day of a month stays, or is its last one, as in DuckDB."""
+    if unit == "MONTH":
+        return f"({moment} + MAKE_YM_INTERVAL(0, CAST({count} AS INT)))"
+    days, rest = f"CAST({count} DIV {_DAY} AS INT)", f"CAST({count} % {_DAY} AS INT)"
+    return f"({moment} + MAKE_DT_INTERVAL({days}, 0, 0, {rest}))"
+
+
 def _truncate_moment(to: ValueWriter, node: exp.Expr) -> TypedSQL | None:
     unit = node.text("unit")
     if unit not in TRUNCATION_UNITS:
@@ -348,6 +357,7 @@ SPARK = Dialect(
     position=_position,
     date_part=_date_part,
     days_between=_days_between,
+    moved=_moved,
     sum_integers=_sum_integers,
     median="PERCENTILE({}, 0.5D)",
     keyed_hash=_keyed_hash,

@@ -28,3 +28,6 @@ DIFFERENCE_UNITS = {
     "minute": Fraction(1, 24 * 60),
     "second": Fraction(1, 24 * 60 * 60),
 }
+# The units of INTERVAL: those of fixed length in seconds, the others in months.
+SECONDS_OF = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
+MONTHS_OF = {"month": 1, "quarter": 3, "year": 12}

@@ -62,6 +62,8 @@ def repeats(name: str) -> int:
     >>> repeats("abs"), repeats("sqrt"), repeats("start of month")
     (1, 2, 2)
     """
+    if name.endswith("s later"):
+        return 4
     dates = name.endswith(" between") or name.startswith("start of ")
     return 2 if dates else _REPEATED.get(name, 1)
 
@@ -84,11 +86,25 @@ def size(expression: "Part", _cache: dict[int, int] | None = None) -> int:
             parts = expression.arguments
         elif not isinstance(expression, ColumnRef | Literal):
             parts = expression.parts
-        times = repeats(expression.name) if isinstance(expression, Call) else 1
+        times = _times(expression) if isinstance(expression, Call) else 1
         cache[id(expression)] = 1 + sum(
             (1 if _in_chain(part, expression) else times) * size(part, cache) for part in parts
         )
     return cache[id(expression)]
+
+
+def _times(call: Call) -> int:
+    """How often the engine's SQL of a call repeats its arguments: REPLACE by a longer text
+    measures its argument first."""
+    if call.name != "replace" or len(call.arguments) != 3:
+        return repeats(call.name)
+    old, new = (
+        len(part.value.encode())
+        if isinstance(part, Literal) and isinstance(part.value, str)
+        else 0
+        for part in call.arguments[1:]
+    )
+    return 4 if new > old else 1
 
 
 def _in_chain(part: "Part", whole: "Part") -> bool:

@@ -17,15 +17,16 @@ AGGREGATES = {
 FUNCTIONS = {"ceiling": "ceil", "pow": "power", "clamp": "clamp"}
 CLOCK = frozenset(["now", "getdate", "sysdate", "today", "getutcdate", "current_timestamp"])
 _KNOWN = (
-    "ABS APPROX_PERCENTILE AVG CASE CAST CEIL CLAMP CLIPPED COALESCE CONCAT CONCAT_WS CONTAINS "
-    "CORR COS COUNT COUNT_IF DATE_FORMAT DAYNAME IFF MONTHNAME NVL2 REGEXP_MATCHES REPLACE "
-    "ROW_NUMBER STRFTIME TIMESTAMPDIFF TO_CHAR TO_DATE WEEKDAY WIDTH_BUCKET ZEROIFNULL "
-    "COVAR_POP COVAR_SAMP DATE DATEADD DATEPART DATE_ADD DATE_DIFF DATE_PART DATE_TRUNC DAY "
-    "DAYOFWEEK DAYOFYEAR ENDS_WITH EPOCH EXP EXTRACT FLOOR GREATEST HISTOGRAM HOUR IF IFNULL "
-    "ISNULL ISODOW LEAST LEFT LENGTH LN LOG10 LOG2 LOWER LTRIM MAX MEAN MEDIAN MIN MINUTE MOD "
-    "MODE MONTH NULLIF NVL POWER PERCENTILE_CONT QUANTILE_CONT QUARTER REGR_INTERCEPT "
-    "REGR_SLOPE REVERSE RIGHT ROUND RTRIM SECOND SIGN SIN SPLIT_PART SQRT STARTS_WITH STDDEV "
-    "STRPOS SUBSTRING SUM TOP_K TRIM TRUNC UPPER VARIANCE VAR_POP WEEK YEAR"
+    "ABS ADD_MONTHS APPROX_PERCENTILE AVG CASE CAST CEIL CLAMP CLIPPED COALESCE CONCAT "
+    "CONCAT_WS CONTAINS CORR COS COUNT COUNT_IF COVAR_POP COVAR_SAMP DATE DATEADD DATEDIFF "
+    "DATEPART DATE_ADD DATE_DIFF DATE_FORMAT DATE_PART DATE_TRUNC DAY DAYNAME DAYOFWEEK "
+    "DAYOFYEAR ENDS_WITH EPOCH EXP EXTRACT FLOOR GREATEST HISTOGRAM HOUR IF IFF IFNULL ISNULL "
+    "ISODOW LAST_DAY LEAST LEFT LENGTH LN LOG10 LOG2 LOWER LTRIM MAX MEAN MEDIAN MIN MINUTE "
+    "MOD MODE MONTH MONTHNAME NULLIF NVL NVL2 PERCENTILE_CONT POWER QUANTILE_CONT QUARTER "
+    "REGEXP_MATCHES REGR_INTERCEPT REGR_SLOPE REPLACE REVERSE RIGHT ROUND ROW_NUMBER RTRIM "
+    "SECOND SIGN SIN SPLIT_PART SQRT STARTS_WITH STDDEV STRFTIME STRPOS SUBSTRING SUM "
+    "TIMESTAMPADD TIMESTAMPDIFF TOP_K TO_CHAR TO_DATE TRIM TRUNC UPPER VARIANCE VAR_POP WEEK "
+    "WEEKDAY WIDTH_BUCKET YEAR ZEROIFNULL"
 )
 _INSTEAD = {
     "string_agg": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
@@ -37,7 +38,6 @@ _INSTEAD = {
     "first": "It would release one row's value. Use MODE(x), MEDIAN(x) or GROUP BY x.",
     "last": "It would release one row's value. Use MODE(x), MEDIAN(x) or GROUP BY x.",
     "squareroot": "Write SQRT(x).",
-    "last_day": "Write DATE_TRUNC('month', d), the first day of the month.",
     "months_between": "Write DATE_DIFF('month', b, a), which counts the starts of months.",
     "time_bucket": "Write DATE_TRUNC('day', d), or another unit.",
     "date_bin": "Write DATE_TRUNC('day', d), or another unit.",
@@ -60,10 +60,10 @@ _WRITING_DATES = frozenset(["strftime", "to_char", "date_format"])
 def advise_unparsed(text: str) -> str:
     """Advice for a text that is not valid SQL because a function takes other arguments here.
 
-    >>> advise_unparsed("SELECT DATEDIFF(a, b) FROM t")
-    "DATEDIFF takes a unit first, as in DATEDIFF('day', a, b)."
+    >>> advise_unparsed("SELECT DATE_DIFF(a, b) FROM t")
+    "DATE_DIFF takes a unit first, as in DATE_DIFF('day', a, b)."
     """
-    called = re.search(r"\b(DATE_?DIFF|DECODE)\s*\(", text, re.IGNORECASE)
+    called = re.search(r"\b(DATE_DIFF|DECODE)\s*\(", text, re.IGNORECASE)
     if called is None:
         return ""
     name = called[1].upper()

@@ -21,6 +21,7 @@ from deniable.query.language.expressions import (
 from deniable.query.language.function_names import advise_unparsed
 from deniable.query.language.question import Question
 from deniable.query.language.quoted_names import quote_names
+from deniable.query.language.spellings.sql_parser import parse_statements, read_tokens
 from deniable.query.language.spellings.written_json import check_json_keys, check_json_paths
 from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_selects import (
@@ -52,7 +53,6 @@ _DEEPEST = 60
 _FROM = {"expressions", "from_", "joins"}
 
 
-@lru_cache(maxsize=32)  # a question in several parts is read, asked and asked for again
 def parse(text: str) -> Question:
     """The question that a SELECT statement asks.
 
@@ -60,10 +60,22 @@ def parse(text: str) -> Question:
     >>> question.table, [output.name for output in question.outputs], str(question.where)
     ('visits', ['ward', 'n'], '(age >= 18)')
     """
+    found = _read_or_refuse(text)
+    if isinstance(found, InvalidQuery):
+        raise found.with_traceback(None)
+    return found
+
+
+@lru_cache(maxsize=32)  # a question in several parts is read, asked and asked for again
+def _read_or_refuse(text: str) -> Question | InvalidQuery:
+    """The question, or why there is no question: that is asked for again, too."""
     try:
         return _read_statement(_statement(_with_quotes(text)))
     except RecursionError:
-        raise _too_nested() from None
+        return _too_nested()
+    except InvalidQuery as refusal:
+        refusal.__context__ = None  # it would keep all frames of the parser
+        return refusal.with_traceback(None)
 
 
 def parse_tree(text: str) -> exp.Expr:
@@ -212,12 +224,11 @@ def _only_statement(text: str) -> exp.Expr:
 @lru_cache(maxsize=4)  # a statement that is taken apart is read again
 def _read_once(text: str) -> exp.Expr:
     try:
-        parsed = sqlglot.parse(text, dialect="duckdb")
+        statements = parse_statements(text)
     except RecursionError:
         raise _too_nested() from None
     except Exception as problem:  # sqlglot has errors of its own, and others where it is wrong
         raise _not_understood(text, problem) from None
-    statements = [statement for statement in parsed if statement is not None]
     for statement in statements:
         check_json_paths(statement)
     joined = re.search(r"\b(STRING_AGG|LISTAGG|GROUP_CONCAT)\s*\(", text, re.IGNORECASE)
@@ -248,7 +259,7 @@ def _measure(text: str) -> list[sqlglot.Token]:
         )
     check_encodable(text, "The question")
     try:
-        tokens = sqlglot.tokenize(text, dialect="duckdb")
+        tokens = list(read_tokens(text))
     except SqlglotError as problem:
         raise _not_understood(text, problem) from None
     check_json_keys(tokens)

@@ -10,11 +10,11 @@ parsed. It must be the end of the question, outside of all brackets.
 from fractions import Fraction
 from typing import Any
 
-import sqlglot
 from sqlglot.errors import SqlglotError
 
 from deniable.errors import InvalidQuery
 from deniable.query.language.quoted_names import quote_names
+from deniable.query.language.spellings.sql_parser import read_tokens
 
 _WORDS = ("EPSILON", "DELTA", "CONFIDENCE")
 _MOST_TOKENS = 16  # of the clause
@@ -35,7 +35,7 @@ def split_price_clause(text: str) -> tuple[str, dict[str, Any]]:
         return text, {}
     text = quote_names(text)
     try:
-        tokens = list(sqlglot.tokenize(text, dialect="duckdb"))
+        tokens = list(read_tokens(text))
     except SqlglotError:
         return text, {}
     while tokens and tokens[-1].text == ";":

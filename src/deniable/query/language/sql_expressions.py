@@ -163,11 +163,17 @@ class ExpressionReader:
         return between or Call(name, (left, right))
 
     def _add_date(self, node: exp.Expr) -> Expression:
-        """DATE_ADD(d, INTERVAL 2 DAY)."""
-        check_places(node, "this", "expression", "unit")
-        if not isinstance(node.expression, exp.Interval):
-            raise InvalidQuery(f"{quote_sql(node)}: Write d + INTERVAL 2 DAY.")
-        return self.read(exp.Add(this=node.this, expression=node.expression))
+        """DATE_ADD(d, INTERVAL 2 DAY), and DATE_ADD(d, 2)."""
+        check_places(node, "this", "expression")
+        if isinstance(node.expression, exp.Interval):
+            return self.read(exp.Add(this=node.this, expression=node.expression))
+        return move(self.read(node.this), self.read(node.expression), "day", quote_sql(node))
+
+    def _add_months(self, node: exp.Expr) -> Expression:
+        """ADD_MONTHS(d, 2)."""
+        check_places(node, "this", "expression")
+        months = self.read(node.expression)
+        return move(self.read(node.this), months, "month", quote_sql(node))
 
     def _aggregate(self, name: str, argument: exp.Expr) -> Aggregate:
         if isinstance(argument, exp.Distinct):
@@ -203,8 +209,11 @@ class ExpressionReader:
     def _anonymous(self, node: exp.Expr) -> Expression:
         name = str(node.this).lower()
         if name == "date_sub" and len(node.expressions) == 2:
-            return self.read(exp.Sub(this=node.expressions[0], expression=node.expressions[1]))
-        if name == "dateadd" and len(node.expressions) == 3:
+            date, span = node.expressions
+            if not isinstance(span, exp.Interval):  # a number of days, as in Spark
+                span = exp.Interval(this=exp.paren(span), unit=exp.var("DAY"))
+            return self.read(exp.Sub(this=date, expression=span))
+        if name in ("dateadd", "timestampadd") and len(node.expressions) == 3:
             return self._move_by_name(node)
         if name == "datepart" and len(node.expressions) == 2:
             unit, date = node.expressions
@@ -233,16 +242,7 @@ class ExpressionReader:
     def _move_by_name(self, node: exp.Expr) -> Expression:
         """DATEADD(day, 30, d), as SQL Server writes it."""
         unit, count, date = node.expressions
-        given = self.read(count)
-        sign = -1 if isinstance(given, Call) and given.name == "negative" else 1
-        value = given.arguments[0] if isinstance(given, Call) and sign < 0 else given
-        number = value.value if isinstance(value, Literal) else None
-        if not isinstance(number, Fraction) or number.denominator != 1:
-            raise InvalidQuery(
-                f"{quote_sql(node)}: The second argument must be a whole number, as in "
-                "DATEADD(day, 30, d)."
-            )
-        return move(self.read(date), sign * int(number), unit.name, quote_sql(node))
+        return move(self.read(date), self.read(count), unit.name, quote_sql(node))
 
     def _date(self, node: exp.Expr) -> Expression:
         """DATE(ts) is CAST(ts AS DATE)."""
@@ -364,6 +364,7 @@ _SPECIAL: dict[type[exp.Expr], Callable[[ExpressionReader, exp.Expr], Expression
     exp.Filter: ExpressionReader._filtered,
     exp.Date: ExpressionReader._date,
     exp.DateAdd: ExpressionReader._add_date,
+    exp.AddMonths: ExpressionReader._add_months,
     exp.TimeToUnix: lambda reader, node: read_date_part(
         "epoch", reader.read(argument_of(node))
     ),

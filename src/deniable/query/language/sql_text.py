@@ -30,6 +30,8 @@ def call_text(name: str, arguments: Sequence[str]) -> str:
     if name.endswith(" between"):
         unit = name.removesuffix("s between")
         return f"DATE_DIFF('{unit}', {', '.join(arguments)})"
+    if name.endswith("s later"):
+        return _moved(name.removesuffix("s later"), *arguments)
     if name.startswith("start of "):
         return _truncated(name.removeprefix("start of "), arguments[0])
     written = _SPECIAL.get(name)
@@ -44,6 +46,19 @@ def _truncated(unit: str, date: str) -> str:
     if cast:
         return f"{date.removesuffix('TIMESTAMP)')}DATE)"
     return f"DATE_TRUNC('{unit}', {date})"
+
+
+def _moved(unit: str, date: str, count: str) -> str:
+    """A date that is moved.
+
+    >>> _moved("day", "d", "-2"), _moved("month", "d", "n")
+    ('d - INTERVAL 2 DAY', 'd + INTERVAL (n) MONTH')
+    """
+    size = count.removeprefix("-")
+    sign, size = (
+        ("-" if size != count else "+", size) if size.isdigit() else ("+", f"({count})")
+    )
+    return f"{date} {sign} INTERVAL {size} {unit.upper()}"
 
 
 def _case(arguments: Sequence[str]) -> str:

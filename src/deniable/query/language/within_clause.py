@@ -15,6 +15,7 @@ from sqlglot.errors import SqlglotError
 
 from deniable.errors import InvalidQuery
 from deniable.query.language.quoted_names import quote_names
+from deniable.query.language.spellings.sql_parser import read_tokens
 
 _SHAPE = "WITHIN 50 [PERCENT OF 10000] [CONFIDENCE 0.95]"
 _MOST_TOKENS = 10  # of the clause
@@ -43,7 +44,7 @@ def split_within_clause(text: str) -> tuple[str, AccuracyGoal | None]:
         return text, None  # the parser reports what is wrong with the text
     text = quote_names(text)
     try:
-        tokens = list(sqlglot.tokenize(text, dialect="duckdb"))
+        tokens = list(read_tokens(text))
     except SqlglotError:
         return text, None
     while tokens and tokens[-1].text == ";":

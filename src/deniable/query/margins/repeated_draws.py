@@ -81,24 +81,32 @@ def ratio_margins(
         of_above, of_below = above[1:] - value, below[1:] - under
         ratio = value / under
         moved = of_above - ratio * of_below
-        times = np.max(
-            [_in_spreads(e, confidence, together) for e in (moved, of_above, of_below)], axis=0
-        )
+        squares = _mean_product(of_above, of_above), _mean_product(of_below, of_below)
+        own = (of_above, squares[0]), (of_below, squares[1])
+        spreads = (moved, _mean_product(moved, moved)), *own
+        times = np.max([_in_spreads(*e, confidence, together) for e in spreads], axis=0)
         square = times**2
-        a = under**2 - square * np.mean(of_below**2, axis=0)
-        b = value * under - square * np.mean(of_above * of_below, axis=0)
-        c = value**2 - square * np.mean(of_above**2, axis=0)
+        a = under**2 - square * squares[1]
+        b = value * under - square * _mean_product(of_above, of_below)
+        c = value**2 - square * squares[0]
         root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
         half = np.maximum(np.abs((b + root) / a - ratio), np.abs((b - root) / a - ratio))
-        near = under**2 <= _FEWEST_MARGINS**2 * square * np.mean(of_below**2, axis=0)
+        near = under**2 <= _FEWEST_MARGINS**2 * square * squares[1]
     return np.where((a > 0) & ~near & np.isfinite(half), half, np.inf)
 
 
-def _in_spreads(errors: Floats, confidence: Fraction, together: bool) -> Floats:
+def _in_spreads(
+    errors: Floats, squares: Floats, confidence: Fraction, together: bool
+) -> Floats:
     """The margin of these errors, in multiples of their own spread."""
-    spread = np.sqrt(np.mean(errors**2, axis=0))
+    spread = np.sqrt(squares)
     margin = affine_margins(errors, confidence, together=together)
     return np.where(spread > 0, margin / spread, 0.0)
+
+
+def _mean_product(left: Floats, right: Floats) -> Floats:
+    """The mean of left * right over the draws of each row."""
+    return np.asarray(np.einsum("ij,ij->j", left, right) / len(left))
 
 
 def smooth_margins(values: Floats, confidence: Fraction, *, together: bool) -> Floats:

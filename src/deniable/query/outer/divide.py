@@ -78,9 +78,10 @@ def divide(
     True
     """
     tree = parse_tree(text)
-    wanted = tree.find(*_OUTER_PARTS) is not None
-    nested = tree.find(exp.Subquery, exp.CTE) is not None
-    divider = _Divider(ask, _unused_prefix(tree))
+    nodes = list(tree.walk())
+    wanted = any(isinstance(node, _OUTER_PARTS) for node in nodes)
+    nested = any(isinstance(node, exp.Subquery | exp.CTE) for node in nodes)
+    divider = _Divider(ask, _unused_prefix(nodes))
     try:
         outer = divider.top(tree, refusal)
         check_outer(outer, {*divider.inner.values(), *divider.made})
@@ -134,8 +135,10 @@ class _Divider:
                 raise asked
             return self.answer(node, scope)
         except InvalidQuery as refusal:
-            splits = split_formats(node), split_windows(node), split_date_extremes(node)
-            for parts in filter(None, splits):
+            for split in (split_formats, split_windows, split_date_extremes):
+                parts = split(node)
+                if parts is None:
+                    continue
                 inner, outer = parts
                 try:
                     answer = self.answer(inner, scope)
@@ -177,9 +180,11 @@ class _Divider:
     def answer(self, select: exp.Select, scope: _Scope) -> exp.Expr:
         """The answer to a SELECT that is a private question by itself."""
         question = select.copy()
-        ties = any(fetch.args.get("limit_options") for fetch in select.find_all(exp.Fetch))
-        if ties or select.find(exp.Lock):  # they would get lost when the text is written
-            raise InvalidQuery("FOR UPDATE, PERCENT and WITH TIES are not supported.")
+        for node in select.find_all(exp.Fetch, exp.Lock):
+            if isinstance(node, exp.Lock) or node.args.get(
+                "limit_options"
+            ):  # they would be lost
+                raise InvalidQuery("FOR UPDATE, PERCENT and WITH TIES are not supported.")
         if scope.ctes and question.find(exp.Table):
             question.set("with_", exp.With(expressions=[cte.copy() for cte in scope.ctes]))
         text = write_outer(question, copy=False)
@@ -229,9 +234,10 @@ def _aliased(select: exp.Expr, alias: str) -> exp.Expr:
     return exp.Subquery(this=select, alias=exp.TableAlias(this=exp.to_identifier(alias)))
 
 
-def _unused_prefix(tree: exp.Expr) -> str:
+def _unused_prefix(nodes: list[exp.Expr]) -> str:
     """What the names of answers begin with: no name of the statement begins like this."""
-    names, prefix = [node.name.lower() for node in tree.find_all(exp.Identifier)], "released_"
+    prefix = "released_"
+    names = [node.name.lower() for node in nodes if isinstance(node, exp.Identifier)]
     while any(name.startswith(prefix) for name in names):
         prefix += "_"
     return prefix

@@ -139,6 +139,10 @@ def make_total(tree: exp.Expr) -> exp.Expr:
     'SELECT CASE WHEN n > 0 THEN LN(n) END, TRY_CAST(k AS INT) FROM g'
     """
 
+    return _make_total(tree.copy())
+
+
+def _make_total(tree: exp.Expr) -> exp.Expr:
     def change(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.DataType) and node.this == exp.DType.FLOAT:
             return exp.DataType.build("double")
@@ -152,7 +156,7 @@ def make_total(tree: exp.Expr) -> exp.Expr:
             return exp.Case(ifs=[exp.If(this=test, true=node.copy())])
         return node
 
-    return _from_below(tree.copy(), change)
+    return _from_below(tree, change)
 
 
 def _from_below(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
@@ -168,11 +172,12 @@ def write_outer(tree: exp.Expr, *, copy: bool = True) -> str:
     return tree.sql(dialect="duckdb", comments=False, copy=copy)
 
 
-def write_total(tree: exp.Expr) -> str:
-    """The tree as DuckDB's SQL, with functions that cannot fail.
+def write_total(tree: exp.Expr, *, copy: bool = True) -> str:
+    """The tree as DuckDB's SQL, with functions that cannot fail; the tree is used up without a
+    copy.
 
     >>> import sqlglot
     >>> write_total(sqlglot.parse_one("SELECT CAST(k AS INT) FROM g"))
     'SELECT TRY_CAST(k AS INT) FROM g'
     """
-    return write_outer(make_total(tree), copy=False)
+    return write_outer(make_total(tree) if copy else _make_total(tree), copy=False)

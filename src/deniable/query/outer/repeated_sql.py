@@ -132,7 +132,7 @@ class _Repeater:
         made = RepeatedSql("", tuple(columns), any(chosen), block.source)
         for value in [*(drawn if made.needs_draws else ()), _named(_place(first, DRAW), DRAW)]:
             tree.append("expressions", value)
-        return replace(made, sql=write_total(tree))
+        return replace(made, sql=write_total(tree, copy=False))
 
     def query(self, node: exp.Expr, *, side: int | None = None) -> _Block:
         """Rewrites a query inside of the statement."""
@@ -203,14 +203,17 @@ class _Repeater:
 
         Rows that are chosen by such an output count as chosen by noise.
         """
-        grouped = is_grouped(node)
+        unread = list[exp.Expr]()
         for output in node.expressions:
             try:
                 reader.read(output.unalias())
             except NotRepeatable:
-                reader.unread.append(exp.Null())
-                output.unalias().replace(reader.unread[-1])
-        if grouped != is_grouped(node):
+                unread.append(output.unalias())
+        grouped = is_grouped(node) if unread else None
+        for part in unread:
+            reader.unread.append(exp.Null())
+            part.replace(reader.unread[-1])
+        if unread and grouped != is_grouped(node):
             raise NotRepeatable
 
     def _outputs(

@@ -65,13 +65,15 @@ def has_only(select: exp.Select, *clauses: str) -> bool:
 
 
 def _needs_split(select: exp.Select) -> bool:
-    """Whether a SELECT has a part that a private question cannot have, and no odd clause."""
+    """Whether a SELECT has groups, a part that no private question has, and no odd clause."""
     known = ("expressions", "from_", "joins", "where", "group", *_LATER)
     if not has_only(select, *known) or isinstance(select.args.get("limit"), exp.Fetch):
         return False
     listed = [*select.expressions, select.args.get("having"), select.args.get("order")]
     inside = any(part.find(exp.Window, exp.Subquery) for part in filter(None, listed))
-    return inside or any(select.args.get(name) for name in ("qualify", "offset"))
+    if not inside and not any(select.args.get(name) for name in ("qualify", "offset")):
+        return False
+    return select.args.get("group") is not None or bool(own_aggregates(select))
 
 
 def _keys(select: exp.Select, group: exp.Expr | None) -> list[tuple[exp.Expr, exp.Expr]]:

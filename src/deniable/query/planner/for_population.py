@@ -16,7 +16,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import sqlglot
 from sqlglot.errors import SqlglotError
 
 from deniable.errors import InvalidParameter, InvalidQuery
@@ -25,6 +24,7 @@ from deniable.policy import Column, Policy, Table
 from deniable.query.language.expressions import aggregates_in
 from deniable.query.language.question import Question
 from deniable.query.language.quoted_names import quote_names
+from deniable.query.language.spellings.sql_parser import read_tokens
 from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
@@ -59,7 +59,7 @@ def split_population_clause(text: str) -> tuple[str, bool]:
         return text, False
     text = quote_names(text)
     try:
-        tokens = list(sqlglot.tokenize(text, dialect="duckdb"))
+        tokens = list(read_tokens(text))
     except SqlglotError:
         return text, False
     while tokens and tokens[-1].text == ";":

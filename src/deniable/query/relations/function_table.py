@@ -1,9 +1,8 @@
 """All functions of rows, by their name in our own trees.
 
-Left out on purpose: functions that make text longer (CONCAT, REPEAT, LPAD), because repeated
-use could fill the memory; regular expressions, which fail on some patterns; arithmetic on
-dates, which can leave the calendar; and functions that read the clock, the machine or random
-numbers.
+Left out on purpose: functions that make text longer without end (REPEAT, LPAD), which could
+fill the memory; regular expressions, which fail on some patterns; and functions that read the
+clock, the machine or random numbers.
 """
 
 from deniable.query.relations.basic_functions import FUNCTIONS as PLAIN

@@ -10,6 +10,7 @@ from deniable.exact.suggestions import did_you_mean
 from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS
+from deniable.query.language.sql_dates import read_constant
 from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Expression, Literal
 from deniable.query.plan.grid_steps import coarsen_by_tens
 from deniable.query.relations import value_ranges
@@ -102,6 +103,10 @@ class Scope:
         arguments = tuple(self.resolve(argument, cache) for argument in expression.arguments)
         if expression.name == "-" and all(map(self._is_date, arguments)):
             return self._subtract_dates(expression, arguments)
+        if expression.name in ("+", "-") and any(map(self._is_date, arguments)):
+            return self._add_days(expression.name, arguments)
+        if expression.name.endswith((" between", " later")):
+            arguments = tuple(map(_constant_date, arguments))
         if expression.name in _COMPARISONS:
             arguments = self._alike(expression.name, arguments)
         if expression.name in _COMPARISONS and any(
@@ -135,6 +140,16 @@ class Scope:
             )
         return Call("days between", arguments[::-1])
 
+    def _add_days(self, sign: str, arguments: tuple[Expression, ...]) -> Expression:
+        """A day plus or minus a number is another day."""
+        date, days = arguments if self._is_date(arguments[0]) else arguments[::-1]
+        if self._has_time(date) or (sign == "-" and date is not arguments[0]):
+            raise InvalidQuery(
+                f"{Call(sign, arguments)} is not a date. Write {date} + INTERVAL ({days}) DAY."
+            )
+        count = days if sign == "+" else Call("negative", (days,))
+        return Call("days later", (date, count))
+
     def _has_time(self, date: Expression) -> bool:
         constant = isinstance(date, Call) and date.name == "cast date" and date.arguments[0]
         if isinstance(constant, Literal):
@@ -153,7 +168,8 @@ class Scope:
             return False
         if expression.name in ("coalesce", "nullif"):
             return any(map(self._is_date, expression.arguments))
-        return expression.name == "cast date" or expression.name.startswith("start of ")
+        moved = expression.name.startswith("start of ") or expression.name.endswith(" later")
+        return expression.name == "cast date" or moved
 
     def is_integer(self, expression: Expression) -> bool:
         """Whether a value has an integer type in SQL, and so is written without a point."""
@@ -363,6 +379,12 @@ class Scope:
             step = _power_of_ten(width / (1 << _DEFAULT_BITS))
         low, high = values.low / step, values.high / step
         return coarsen_by_tens(low.__floor__(), high.__ceil__(), step)
+
+
+def _constant_date(expression: Expression) -> Expression:
+    """A text constant as the date that it is, as in DATEDIFF(day, '2026-01-31')."""
+    dated = isinstance(expression, Literal) and read_constant(expression) is not None
+    return Call("cast date", (expression,)) if dated else expression
 
 
 def _power_of_ten(step: Fraction) -> Fraction:

@@ -1,5 +1,5 @@
 """Functions of text. None makes a long text longer, so none can fill the memory: what is put
-together from parts is NULL if it is long."""
+together from parts, or grows by REPLACE, is NULL if it is long."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -126,6 +126,32 @@ def _join_function(least: int, *, skip_nulls: bool) -> Function:
     )
 
 
+def _replace(a: list[Sql]) -> Sql:
+    """Each occurrence of a constant, replaced by another one; NULL if a text could become long.
+
+    Its length is LENGTH(x) + g * c, for c occurrences that grow by g characters each. Without
+    them, k * c characters are missing, so nothing is divided: k times the length is compared.
+    """
+    text, old, new = a
+    replaced = exp.Replace(this=text, expression=old, replacement=new)
+    if len(new.name.encode()) <= len(old.name.encode()):
+        return replaced
+    size, growth = len(old.name), max(len(new.name) - len(old.name), 0)
+    kept = exp.Replace(this=text.copy(), expression=old.copy(), replacement=_text(""))
+    length = _call("LENGTH", text.copy())
+    missing = exp.paren(exp.Sub(this=length.copy(), expression=_call("LENGTH", kept)))
+    longer = exp.Add(
+        this=exp.Mul(this=length, expression=exp.Literal.number(size)),
+        expression=exp.Mul(this=missing, expression=exp.Literal.number(growth)),
+    )
+    most = exp.Literal.number(size * LONGEST_JOINED)
+    return case(exp.LTE(this=longer, expression=most), replaced)
+
+
+def _text(value: str) -> Sql:
+    return exp.Literal.string(value)
+
+
 def _like(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
     return lambda a: exp.paren(kind(this=a[0], expression=a[1]), copy=False)
 
@@ -153,7 +179,7 @@ TEXTS: dict[str, Function] = {
         3,
         "text",
         lambda a: ValueRange("text"),
-        lambda a: exp.Replace(this=a[0], expression=a[1], replacement=a[2]),
+        _replace,
     ),
     "json text": Function(2, 2, "text", lambda a: ValueRange("text"), _json_text),
     "joined": _join_function(2, skip_nulls=False),

@@ -4,7 +4,7 @@ The contribution of a unit is bounded for its rows in all parts together.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -28,6 +28,7 @@ from deniable.query.relations.views import (
     ViewColumn,
     column_from_range,
     integer_column,
+    list_column,
 )
 
 
@@ -53,7 +54,7 @@ class UnitedRows:
         for place in places:
             declared = list(self.table.columns.values())[place]
             value = column(f"d{place}")
-            if declared.kind == "number" and not declared.integer:
+            if declared.elements is None and declared.kind == "number" and not declared.integer:
                 value = try_cast(value, "double")
             outputs.append(named(value, f"d{place}"))
         if view.private:
@@ -117,6 +118,9 @@ def _check_parts(first: RelationView, other: RelationView) -> None:
 
 def _column(name: str, parts: tuple[RelationView, ...], place: int) -> Declared:
     expressions = [(part.columns[place].expression, part.scope) for part in parts]
+    lists = [list_column(expression, scope) for expression, scope in expressions]
+    if any(lists):
+        return _column_of_lists(name, lists)
     ranges = [scope.value_range(expression) for expression, scope in expressions]
     kinds = {values.kind for values in ranges} - {None}
     if len(kinds) > 1:
@@ -138,14 +142,40 @@ def _column(name: str, parts: tuple[RelationView, ...], place: int) -> Declared:
     )
 
 
+def _column_of_lists(name: str, lists: Sequence[Declared | None]) -> Declared:
+    """Lists are handed on as they are, so all that is declared about them must be the same:
+    which elements count, and how they are clipped. Only their keys are put together."""
+    first = lists[0]
+    alike = [(one.length, _without_keys(one.elements)) for one in lists if one is not None]
+    if first is None or len(alike) < len(lists) or len(set(map(str, alike))) > 1:
+        raise InvalidQuery(
+            f"UNION ALL: {name} holds lists, and not every part has a list that is declared "
+            "alike (`length`, kind, `bounds` and `step`). Write UNNEST into each part: SELECT "
+            f"..., UNNEST({name}) AS element FROM ... UNION ALL ..."
+        )
+    assert first.elements is not None
+    keys = [None if one is None or one.elements is None else one.elements.keys for one in lists]
+    return replace(first, name=name, elements=replace(first.elements, keys=_put_together(keys)))
+
+
+def _without_keys(elements: Declared | None) -> Declared | None:
+    return None if elements is None else replace(elements, name="element", keys=None)
+
+
 def _keys(expressions: Sequence[tuple[Expression, Scope]]) -> Keys:
     """All declared keys, if every part declares some."""
+    return _put_together(
+        [
+            scope.column(expression.name).keys if isinstance(expression, ColumnRef) else None
+            for expression, scope in expressions
+        ]
+    )
+
+
+def _put_together(listed: Sequence[Keys]) -> Keys:
     values: dict[KeyValue, None] = {}
-    private = False
-    for expression, scope in expressions:
-        keys = scope.column(expression.name).keys if isinstance(expression, ColumnRef) else None
+    for keys in listed:
         if keys is None:
             return None
-        private = private or isinstance(keys, str)
         values.update(dict.fromkeys(keys if isinstance(keys, tuple) else ()))
-    return "private" if private else tuple(values)
+    return "private" if any(isinstance(keys, str) for keys in listed) else tuple(values)

@@ -150,7 +150,8 @@ class RelationView:
         for place in dict.fromkeys(places):
             expression = self.columns[place].expression
             integer = integer_column(expression, self.scope)
-            integer = integer or _list_column(expression, self.scope)
+            listed = list_column(expression, self.scope)
+            integer = integer if listed is None else listed.name
             if integer is not None:
                 integers.append(integer)
                 value = column(f"{self.scope.alias(integer)}_key")
@@ -175,11 +176,10 @@ def integer_column(expression: Expression, scope: Scope) -> str | None:
     return None
 
 
-def _list_column(expression: Expression, scope: Scope) -> str | None:
-    """The name of a column of lists, which is handed on as it is; else None."""
-    if isinstance(expression, ColumnRef) and scope.column(expression.name).elements is not None:
-        return expression.name
-    return None
+def list_column(expression: Expression, scope: Scope) -> Declared | None:
+    """A column of lists, which is handed on as it is; else None."""
+    column = scope.column(expression.name) if isinstance(expression, ColumnRef) else None
+    return None if column is None or column.elements is None else column
 
 
 def declare_column(name: str, expression: Expression, scope: Scope) -> Declared:

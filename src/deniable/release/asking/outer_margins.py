@@ -268,6 +268,8 @@ def _repeats(made: list[Floats], shown: "pa.ChunkedArray[Any]", column: Repeated
 
 def _largest(half: Floats, own: NDArray[np.int64], wanted: NDArray[np.int64]) -> Floats:
     """The margin of each row of the answer: the largest of all rows that look like it."""
+    if own is wanted:  # each row looks like itself alone
+        return half
     most = np.full(len(own), -np.inf)
     np.maximum.at(most, own, half)
     return most[wanted]

@@ -208,6 +208,16 @@ def _days_later(node: exp.Expr) -> exp.Expr | None:
     return type(node)(this=node.this.copy(), expression=span)
 
 
+def _last_day(node: exp.Expr) -> exp.Expr:
+    """LAST_DAY(d): the day before the first one of the next month."""
+    start = exp.TimestampTrunc(this=node.this.copy(), unit=exp.var("MONTH"))
+    month, day = (
+        exp.Interval(this=exp.Literal.string("1"), unit=exp.var(unit))
+        for unit in ("MONTH", "DAY")
+    )
+    return exp.Sub(this=exp.Add(this=start, expression=month), expression=day)
+
+
 def _json_text(value: exp.Expr, path: exp.Expr) -> exp.Expr:
     """GET_JSON_OBJECT(x, path) is x ->> path."""
     read = sqlglot.parse_one(f"x ->> {path.sql('duckdb')}", dialect="duckdb")
@@ -249,6 +259,7 @@ _RULES: dict[type[exp.Expr], tuple[Rule, ...]] = {
     exp.TimestampDiff: (whole_units_between,),
     exp.TimeToUnix: (seconds_of_span,),
     exp.Extract: (seconds_of_span,),
+    exp.LastDay: (_last_day,),
     exp.WidthBucket: (_width_bucket,),
     exp.Nvl2: (_second_value,),
     exp.SafeDivide: (_safe_divide,),
