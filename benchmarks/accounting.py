@@ -46,13 +46,13 @@ class Case:
 
 def rows() -> Iterator[Row]:
     try:
-        made = list(cases())
+        all_cases = list(cases())
     except ImportError:
         yield Row(
             "composition", UNIT, None, None, "dp-accounting", note="is missing (extra: bench)"
         )
         return
-    for case in made:
+    for case in all_cases:
         yield contest(case)
 
 
@@ -144,14 +144,16 @@ def different(pld: object) -> Case:
         return dp.Composition((*parts, *bells))
 
     def theirs() -> float:
-        found = None
+        total = None
         for e in epsilons:
-            one = pld.from_laplace_mechanism(1 / e, value_discretization_interval=1e-4)
-            found = one if found is None else found.compose(one)
+            distribution = pld.from_laplace_mechanism(1 / e, value_discretization_interval=1e-4)
+            total = distribution if total is None else total.compose(distribution)
         for m in mus:
-            one = pld.from_gaussian_mechanism(1 / m, value_discretization_interval=1e-4)
-            found = found.compose(one)
-        return float(found.get_epsilon_for_delta(1e-6))
+            distribution = pld.from_gaussian_mechanism(
+                1 / m, value_discretization_interval=1e-4
+            )
+            total = total.compose(distribution)
+        return float(total.get_epsilon_for_delta(1e-6))
 
     def sure() -> float:
         return plan().epsilon_bounds(1e-6, precision=1e-6)[0]

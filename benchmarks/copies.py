@@ -86,9 +86,9 @@ def try_method(
     with fitting() as spent:
         copy = session.copy(epsilon=epsilon, delta=DELTA, missing=False, method=method)
     took, busy = time.perf_counter() - start, time.process_time() - busy
-    made = to_codes(copy.to_arrow())
+    copied_codes = to_codes(copy.to_arrow())
     pairs, triples = (
-        error(codes, lambda places: marginal(made, places, sizes), sizes, degree)
+        error(codes, lambda places: marginal(copied_codes, places, sizes), sizes, degree)
         for degree in (2, 3)
     )
     return (
@@ -147,9 +147,9 @@ def try_independent(session: dp.Session, codes: Codes, sizes: list[int], epsilon
 def try_crosstabs(session: dp.Session, codes: Codes, sizes: list[int], epsilon: float) -> str:
     """Cross-tables of all pairs, without negative cells."""
     names = list(session.policy.tables["adult"].columns)
-    asked = [list(pair) for pair in combinations(names, 2)]
+    pairs = [list(pair) for pair in combinations(names, 2)]
     start = time.perf_counter()
-    tables = session.crosstabs(asked, epsilon=epsilon, delta=DELTA, missing=False, fresh=True)
+    tables = session.crosstabs(pairs, epsilon=epsilon, delta=DELTA, missing=False, fresh=True)
     took = time.perf_counter() - start
 
     def estimate(places: tuple[int, ...]) -> Any:
@@ -194,9 +194,9 @@ def try_scale(count: int, methods: list[str]) -> None:
     )
     keys = {name: range(size) for name, size in zip(names, SIZES, strict=True)}
     with dp.protect(table, name="t", keys=keys, epsilon=100, delta=1e-3) as session:
-        asked = {"epsilon": 1, "delta": DELTA, "missing": False, "rows": count}
+        options = {"epsilon": 1, "delta": DELTA, "missing": False, "rows": count}
         for method in methods:
-            took = timed(lambda method=method: session.copy(**asked, method=method))
+            took = timed(lambda method=method: session.copy(**options, method=method))
             times = [own / other for own, other in zip(took, least, strict=True)]
             print(
                 f"{count:,} rows: {method} {took[0]:.1f} s ({times[0]:.2f} times), "
@@ -229,9 +229,9 @@ def main() -> None:
         "crosstabs": try_crosstabs,
     }
     with opened(table, sizes) as session:
-        for name, one in tries.items():
+        for name, attempt in tries.items():
             for _ in range(options.seeds if options.only in (None, name) else 0):
-                print(one(session, codes, counts, options.epsilon), flush=True)
+                print(attempt(session, codes, counts, options.epsilon), flush=True)
     print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB at most")
 
 

@@ -36,10 +36,10 @@ def main() -> None:
     rho = least_rho(options.epsilon, DELTA)
     for seed in range(options.seeds):
         wall, cpu = time.perf_counter(), time.process_time()
-        made = copy(codes, sizes, rho, options.iterations, np.random.default_rng(seed))
+        rows = copy(codes, sizes, rho, options.iterations, np.random.default_rng(seed))
         took = time.perf_counter() - wall, time.process_time() - cpu
         names = list(sizes)
-        pairs, triples = (error(codes, made, list(sizes.values()), k) for k in (2, 3))
+        pairs, triples = (error(codes, rows, list(sizes.values()), k) for k in (2, 3))
         print(
             f"mbi MST {options.iterations} iterations, {len(names)} columns: pairs {pairs:.4f} "
             f"triples {triples:.4f} {took[0]:.1f} s, {took[1]:.1f} s of processor time",
@@ -87,31 +87,33 @@ def copy(codes: Any, sizes: dict[str, int], rho: float, iterations: int, chance:
         np.bincount(codes[:, i], minlength=sizes[name]) + chance.normal(0, noise, sizes[name])
         for i, name in enumerate(names)
     ]
-    merged, kept = [], []
+    merged, widths = [], []
     for counts in fine:
         large = counts >= 3 * noise
         place = np.where(large, np.cumsum(large) - 1, large.sum())
         merged.append(place)
-        kept.append(int(place.max()) + 1)
-    domain = Domain(names, kept)
+        widths.append(int(place.max()) + 1)
+    domain = Domain(names, widths)
     rows = np.stack([merged[i][codes[:, i]] for i in range(len(names))], axis=1)
     measured = [
         LinearMeasurement(
-            np.bincount(merged[i], weights=fine[i], minlength=kept[i]), (name,), noise
+            np.bincount(merged[i], weights=fine[i], minlength=widths[i]), (name,), noise
         )
         for i, name in enumerate(names)
     ]
     first = estimation.MirrorDescent().estimate(domain, measured, iters=iterations // 4)
-    total = float(np.mean([np.asarray(one.noisy_measurement).sum() for one in measured]))
+    total = float(
+        np.mean([np.asarray(measurement.noisy_measurement).sum() for measurement in measured])
+    )
     noise = math.sqrt(3 * (len(names) - 1) / (2 * rho))
-    for a, b in choose_tree(first, rows, names, kept, rho / 3, chance):
-        counts = marginal(rows, (a, b), kept)
+    for a, b in choose_tree(first, rows, names, widths, rho / 3, chance):
+        counts = marginal(rows, (a, b), widths)
         noisy = counts + chance.normal(0, noise, counts.size)
         measured.append(LinearMeasurement(noisy, (names[a], names[b]), noise))
     model = estimation.MirrorDescent().estimate(domain, measured, iters=iterations)
     drawn = model.synthetic_data(rows=max(1, round(total)))
-    made = np.stack([np.asarray(drawn.data[name]) for name in names], axis=1)
-    return spread(made, merged, chance)
+    drawn_rows = np.stack([np.asarray(drawn.data[name]) for name in names], axis=1)
+    return spread(drawn_rows, merged, chance)
 
 
 def choose_tree(model: Any, rows: Any, names: list[str], sizes: Any, rho: float, chance: Any):
@@ -151,11 +153,11 @@ def marginal(rows: Any, places: tuple[int, ...], sizes: Any) -> Any:
     return np.bincount(flat, minlength=int(np.prod(shape))).astype(float)
 
 
-def error(codes: Any, made: Any, sizes: list[int], degree: int) -> float:
+def error(codes: Any, rows: Any, sizes: list[int], degree: int) -> float:
     """The mean error over all tables of that many columns."""
     errors = [
         np.abs(
-            marginal(codes, p, sizes) / len(codes) - marginal(made, p, sizes) / len(made)
+            marginal(codes, p, sizes) / len(codes) - marginal(rows, p, sizes) / len(rows)
         ).sum()
         for p in combinations(range(len(sizes)), degree)
     ]

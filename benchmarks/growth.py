@@ -114,10 +114,12 @@ def question() -> Plan:
 
 def reservations(files: dict[tuple[int, int], Path]) -> Iterator[Row]:
     ledgers = {size: DurableLedger(file, POLICY) for size, file in files.items()}
-    asked = question()
+    visits_plan = question()
     times = medians(
         {
-            str(size): milliseconds(lambda ledger=ledger: ledger.reserve(asked, analyst="ann"))
+            str(size): milliseconds(
+                lambda ledger=ledger: ledger.reserve(visits_plan, analyst="ann")
+            )
             for size, ledger in ledgers.items()
         }
     )
@@ -168,5 +170,5 @@ def measure(file: Path) -> dict[str, float]:
     """Seconds to open and to verify a ledger, and the most memory that both needed."""
     run = [sys.executable, "-c", _OPEN, str(file)]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    figures: dict[str, float] = json.loads(done.stdout)
+    return figures

@@ -100,18 +100,18 @@ def fits() -> Iterator[Row]:
         variance = 1 / rho  # replacing one row moves two counts by one: 2 / (2 rho)
         noise = Gaussian(sigma=Fraction(str(variance**0.5))).noise()
         rng = np.random.default_rng(count)
-        found = np.zeros(3)
+        rejections = np.zeros(3)
         for _ in range(RELEASES):
             exact = rng.multinomial(count, far)
             noisy = exact + np.rint(rng.normal(0, variance**0.5, 4))
             counts = _amounts(noisy, noise)
             plain = ((exact - count * null) ** 2 / (count * null)).sum()
-            found += (
+            rejections += (
                 fit_p(counts, null, level=LEVEL)[1] <= LEVEL,
                 projected_p(noisy, null, count, variance) <= LEVEL,
                 chi2.sf(plain, 3) <= LEVEL,
             )
-        ours, theirs, plain_power = found / RELEASES
+        ours, theirs, plain_power = rejections / RELEASES
         name = f"fit of 4 shares, {count:,} rows, rho {rho:g}"
         yield verdict(name, ours, theirs, "Rogers and Kifer 2017", plain_power, 0.9)
 
@@ -139,17 +139,17 @@ def tables() -> Iterator[Row]:
         variance = 1 / rho
         noise = Gaussian(sigma=Fraction(str(variance**0.5))).noise()
         rng = np.random.default_rng(count)
-        found = np.zeros(3)
+        rejections = np.zeros(3)
         for _ in range(RELEASES):
             exact = rng.multinomial(count, (cells + times * off).ravel()).reshape(2, 2)
             noisy = exact + np.rint(rng.normal(0, variance**0.5, (2, 2)))
             counts = _amounts(noisy.ravel(), noise)
-            found += (
+            rejections += (
                 independence_p(noisy, counts, level=LEVEL)[1] <= LEVEL,
                 projected_independence_p(noisy, count, variance) <= LEVEL,
                 chi2_contingency(exact, correction=False)[1] <= LEVEL,
             )
-        ours, theirs, plain_power = found / RELEASES
+        ours, theirs, plain_power = rejections / RELEASES
         kind = "even" if cells is even else "uneven"
         name = f"independence, {kind}, {count:,} rows, rho {rho:g}"
         yield verdict(name, ours, theirs, "Rogers and Kifer 2017", plain_power, 0.9)
@@ -189,17 +189,17 @@ def means() -> Iterator[Row]:
         null = (float(np.mean(middles)),) * len(middles)
         half = len(middles) == 2
         edge = np.quantile([f1(rng, null, count, epsilon) for _ in range(NULLS)], 1 - LEVEL)
-        found = np.zeros(3)
+        rejections = np.zeros(3)
         for _ in range(RELEASES):
             x = draw(rng, middles, count)
             read_means = read(ask(x, epsilon), "m", None)
             assert isinstance(read_means, GroupMeans)
-            found += (
+            rejections += (
                 differs(read_means) if half else anova_p(read_means, level=LEVEL)[1] <= LEVEL,
                 f1(rng, middles, count, epsilon) >= edge,
                 f_oneway(*x).pvalue <= LEVEL,
             )
-        ours, theirs, plain_power = found / RELEASES
+        ours, theirs, plain_power = rejections / RELEASES
         test = "t test" if half else "analysis of variance, 3 groups"
         name = f"{test}, {count} rows, epsilon {epsilon:g}"
         yield verdict(name, ours, theirs, "Swanberg et al. 2019", plain_power, 0.9)
@@ -254,19 +254,19 @@ def ranks() -> Iterator[Row]:
         nulls = [abs(noisy_u(rng, 0.0, half, epsilon)[0] - half**2 / 2) for _ in range(NULLS)]
         edge = np.quantile(nulls, 1 - LEVEL)
         noise = Laplace(epsilon=Fraction(str(epsilon))).noise()
-        found = np.zeros(3)
+        rejections = np.zeros(3)
         for _ in range(RELEASES):
             u, x, y = noisy_u(rng, 1.0, half, epsilon)
             table = np.array([np.histogram(np.clip(v, -2, 3), edges)[0] for v in (x, y)])
             chance = -np.expm1(-epsilon)
             z = rng.geometric(chance, table.shape) - rng.geometric(chance, table.shape)
             counts = _amounts((table + z).ravel().astype(float), noise)
-            found += (
+            rejections += (
                 ranks_p(counts.values.reshape(2, bins), counts, level=LEVEL)[1] <= LEVEL,
                 abs(u - half**2 / 2) >= edge,
                 mannwhitneyu(x, y).pvalue <= LEVEL,
             )
-        ours, theirs, plain_power = found / RELEASES
+        ours, theirs, plain_power = rejections / RELEASES
         name = f"ranks in {bins} bins, {count} rows, epsilon {epsilon:g}"
         yield verdict(name, ours, theirs, "Couch et al. 2019", plain_power, 0.9)
 

@@ -44,21 +44,21 @@ def rows() -> Iterator[Row]:
     yield from keys_elsewhere.rows()
 
 
-def rows_of(found: dict[str, float]) -> Iterator[Row]:
+def rows_of(figures: dict[str, float]) -> Iterator[Row]:
     """The lines of the results."""
     for what in ("open", "ask"):
-        ratio = found[what] / found["plain"]
+        ratio = figures[what] / figures["plain"]
         yield Row(
             f"{what}, {KEYS:,} declared text keys",
             "s",
-            found[what],
-            found["plain"],
+            figures[what],
+            figures["plain"],
             "DuckDB, not private",
             ratio,
             f"≤ {MOST_RATIO}",
             ratio <= MOST_RATIO,
         )
-    memory = found["memory"]
+    memory = figures["memory"]
     share, target = memory / MOST_MEMORY, f"≤ {MOST_MEMORY / 2**30:g} GiB"
     reached = memory <= MOST_MEMORY
     yield Row(

@@ -46,10 +46,10 @@ def rows() -> Iterator[Row]:
 
 def measure(engine: str, folder: Path, number: int) -> dict[str, float]:
     """Seconds of a private question and of the plain one."""
-    made = folder / "t.parquet"
+    file = folder / "t.parquet"
     query = MADE.format(keys=number, rows=number * ROWS_PER_KEY)
-    duckdb.sql(query).write_parquet(str(made))
-    with ENGINES[engine](made) as (source, plain):
+    duckdb.sql(query).write_parquet(str(file))
+    with ENGINES[engine](file) as (source, plain):
         return _time(source, plain, [f"key-{i}" for i in range(number)])
 
 
@@ -66,10 +66,10 @@ def _time(source: str, plain: Plain, declared: list[str]) -> dict[str, float]:
 
 
 @contextmanager
-def duckdb_through_ibis(made: Path) -> Iterator[tuple[str, Plain]]:
-    path = made.with_suffix(".duckdb")
+def duckdb_through_ibis(file: Path) -> Iterator[tuple[str, Plain]]:
+    path = file.with_suffix(".duckdb")
     with duckdb.connect(str(path)) as database:
-        database.execute(f"CREATE TABLE t AS FROM '{made}'")
+        database.execute(f"CREATE TABLE t AS FROM '{file}'")
     with duckdb.connect() as reader:
         reader.execute(f"ATTACH '{path}' AS source (READ_ONLY)")
         reader.execute("USE source")
@@ -77,41 +77,41 @@ def duckdb_through_ibis(made: Path) -> Iterator[tuple[str, Plain]]:
 
 
 @contextmanager
-def sqlite_through_ibis(made: Path) -> Iterator[tuple[str, Plain]]:
-    path = made.with_suffix(".sqlite")
+def sqlite_through_ibis(file: Path) -> Iterator[tuple[str, Plain]]:
+    path = file.with_suffix(".sqlite")
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE t (g TEXT, x DOUBLE)")
-        database.executemany("INSERT INTO t VALUES (?, ?)", _fetch(made))
+        database.executemany("INSERT INTO t VALUES (?, ?)", _fetch(file))
     yield f"ibis://sqlite/{path}#t", lambda: database.execute(QUESTION).fetchall()
     database.close()
 
 
 @contextmanager
-def postgresql(made: Path) -> Iterator[tuple[str, Plain]]:
+def postgresql(file: Path) -> Iterator[tuple[str, Plain]]:
     with ExitStack() as stack:
         place = address(stack.enter_context(server()))
         database = stack.enter_context(psycopg.connect(place, autocommit=True))
         database.execute("CREATE TABLE t (g text, x float8)")
         with database.cursor().copy("COPY t FROM STDIN") as copy:
-            for row in _fetch(made):
+            for row in _fetch(file):
                 copy.write_row(row)
         database.execute("ANALYZE t")
         yield f"{place}#public.t", lambda: database.execute(QUESTION).fetchall()
 
 
 @contextmanager
-def spark(made: Path) -> Iterator[tuple[str, Plain]]:
-    source = f"spark://local?parquet={made}"
+def spark(file: Path) -> Iterator[tuple[str, Plain]]:
+    source = f"spark://local?parquet={file}"
     session, _ = session_of({"t": source})
     try:
-        session.read.parquet(str(made)).createOrReplaceTempView("t")
+        session.read.parquet(str(file)).createOrReplaceTempView("t")
         yield source, lambda: session.sql(QUESTION).toArrow()
     finally:
         session.stop()
 
 
-def _fetch(made: Path) -> list[tuple[str, float]]:
-    return duckdb.sql(f"SELECT g, x FROM '{made}'").fetchall()
+def _fetch(file: Path) -> list[tuple[str, float]]:
+    return duckdb.sql(f"SELECT g, x FROM '{file}'").fetchall()
 
 
 ENGINES = {

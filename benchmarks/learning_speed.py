@@ -112,10 +112,10 @@ def main() -> None:
         if not path.exists():
             make_file(path, options.rows)
         for model in options.models:
-            found = measure(path, options.rows, model)
+            speed = measure(path, options.rows, model)
             print(
-                f"{model}, {options.rows:,} rows: {found.steps} steps, fit {found.fit:.2f} s, "
-                f"scan {found.scan:.3f} s, {found.scans:.2f} scans a step (aim {MOST:g})",
+                f"{model}, {options.rows:,} rows: {speed.steps} steps, fit {speed.fit:.2f} s, "
+                f"scan {speed.scan:.3f} s, {speed.scans:.2f} scans a step (aim {MOST:g})",
                 flush=True,
             )
 

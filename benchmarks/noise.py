@@ -62,13 +62,13 @@ def contest(
         yield Row(what, UNIT, speeds["ours"], None, "OpenDP", note=opendps)
 
 
-def verdict(what: str, found: dict[str, float], peer: str, least: float) -> Row:
-    ratio = found["ours"] / found[peer]
+def verdict(what: str, times: dict[str, float], peer: str, least: float) -> Row:
+    ratio = times["ours"] / times[peer]
     return Row(
         what,
         UNIT,
-        found["ours"],
-        found[peer],
+        times["ours"],
+        times[peer],
         peer,
         ratio,
         f"≥ {least:g}",

@@ -113,7 +113,7 @@ def diffprivlib_rows(file: str, groups: int) -> Callable[[], object]:
         counts, _ = tools.histogram(group, epsilon=0.5, bins=groups, range=(0, groups))
         ends = np.cumsum(np.bincount(group, minlength=groups))
         parts = np.split(sorted_, ends[:-1])
-        means = [tools.mean(one, epsilon=0.5, bounds=(0.0, 100.0)) for one in parts]
+        means = [tools.mean(part, epsilon=0.5, bounds=(0.0, 100.0)) for part in parts]
         return counts, means
 
     return loop

@@ -96,7 +96,10 @@ def rows() -> Iterator[Row]:
                 continue
             measured_points.append(measure_in_process(point, Path(folder)))
             POINTS.write_text(
-                json.dumps([asdict(one) for one in measured_points], indent=2) + "\n"
+                json.dumps(
+                    [asdict(measured_point) for measured_point in measured_points], indent=2
+                )
+                + "\n"
             )
             yield row_of(measured_points[-1])
     yield from verdicts(measured_points)
@@ -183,8 +186,8 @@ def parquet(path: Path) -> Path:
     if not folder.exists():
         with duckdb.connect(str(path), read_only=True) as database:
             database.execute(f"SET memory_limit = '{MEMORY} B'")
-            made = "FORMAT parquet, PER_THREAD_OUTPUT true, ROW_GROUP_SIZE 500000"
-            database.execute(f"COPY t TO '{folder}' ({made})")
+            options = "FORMAT parquet, PER_THREAD_OUTPUT true, ROW_GROUP_SIZE 500000"
+            database.execute(f"COPY t TO '{folder}' ({options})")
     return folder
 
 
@@ -203,8 +206,8 @@ def table(folder: Path, count: int, groups: int) -> Path:
 def peak() -> int:
     """The most memory that this process has held, in bytes."""
     status = Path("/proc/self/status").read_text()
-    (found,) = re.findall(r"VmHWM:\s+(\d+) kB", status)
-    return int(found) * 1024
+    (kilobytes,) = re.findall(r"VmHWM:\s+(\d+) kB", status)
+    return int(kilobytes) * 1024
 
 
 def row_of(point: Point) -> Row:
@@ -217,21 +220,23 @@ def row_of(point: Point) -> Row:
 
 def verdicts(measured_points: Sequence[Point]) -> Iterator[Row]:
     """Growth of each engine, and the memory of the whole run, against their limits."""
-    for engine in dict.fromkeys(one.engine for one in measured_points):
+    for engine in dict.fromkeys(point.engine for point in measured_points):
         grown = [
-            one
-            for one in measured_points
-            if (one.engine, one.policy, one.groups) == (engine, "rows", GROUPS)
+            point
+            for point in measured_points
+            if (point.engine, point.policy, point.groups) == (engine, "rows", GROUPS)
         ]
         for some in (grown, grown[-3:]):
             most = f"{some[0].rows:.0e} to {some[-1].rows:.0e}".replace("e+0", "e")
-            slope = exponent([one.rows for one in some], [one.ours for one in some])
+            slope = exponent([point.rows for point in some], [point.ours for point in some])
             yield limit(f"growth exponent, {most} rows", engine, slope, MOST_EXPONENT, "")
         if engine == "Spark":
             tax = grown[-1].ours / grown[-1].plain
             what = f"privacy tax, {grown[-1].what}"
             yield limit(what, engine, tax, MOST_SPARK_TAX, "")
-        beyond = max(one.beyond for one in measured_points if one.engine == engine) / ALLOWED
+        beyond = (
+            max(point.beyond for point in measured_points if point.engine == engine) / ALLOWED
+        )
         yield limit("most memory beside the allowance", engine, beyond, 1, " GiB")
 
 
@@ -241,7 +246,7 @@ def limit(what: str, engine: str, number: float, most: float, unit: str) -> Row:
 
 
 def draw(measured_points: Sequence[Point], path: Path) -> None:
-    save(growth([asdict(one) for one in measured_points], groups=GROUPS, rows=MANY), path)
+    save(growth([asdict(point) for point in measured_points], groups=GROUPS, rows=MANY), path)
 
 
 if __name__ == "__main__":

@@ -100,12 +100,12 @@ def starting(file: Path) -> Row:
         subprocess.run([sys.executable, "-c", code], check=True)
         return time.perf_counter() - begun
 
-    found = medians({"start": start, "bare": bare}, rounds=3)
-    reached = found["start"] <= MOST_STARTING
+    times = medians({"start": start, "bare": bare}, rounds=3)
+    reached = times["start"] <= MOST_STARTING
     target = f"at most {MOST_STARTING:g} s"
-    ratio = found["start"] / found["bare"]
+    ratio = times["start"] / times["bare"]
     what, peer = "start of a server", "import of its libraries"
-    return Row(what, "s", found["start"], found["bare"], peer, ratio, target, reached)
+    return Row(what, "s", times["start"], times["bare"], peer, ratio, target, reached)
 
 
 def milliseconds(ask: Callable[[], object]) -> Callable[[], float]:
@@ -125,15 +125,15 @@ def answering(local: dp.Session, remote: dp.Session) -> Row:
 
     contestants = {"ours": ask(remote), "theirs": ask(local)}
     medians(contestants, rounds=2)  # both are warm
-    found = medians(contestants, rounds=3 * REPEATS)
-    more = found["ours"] - found["theirs"]
+    times = medians(contestants, rounds=3 * REPEATS)
+    more = times["ours"] - times["theirs"]
     return Row(
         "an answer over HTTP, without slots",
         "ms",
-        found["ours"],
-        found["theirs"],
+        times["ours"],
+        times["theirs"],
         "a local session",
-        found["ours"] / found["theirs"],
+        times["ours"] / times["theirs"],
         f"at most {MOST_MORE:g} ms more",
         more <= MOST_MORE,
         f"{more:.1f} ms more",
@@ -147,10 +147,10 @@ def explaining(local: dp.Session, remote: dp.Session) -> Row:
         plan = session.plan(QUESTION, epsilon=0.1)
         return milliseconds(lambda: session.check(plan))
 
-    asked = {"ours": ask(remote), "theirs": ask(local)}
-    turns = [{name: run() for name, run in asked.items()} for _ in range(EXPLAINED)]
+    contestants = {"ours": ask(remote), "theirs": ask(local)}
+    turns = [{name: run() for name, run in contestants.items()} for _ in range(EXPLAINED)]
     ours, theirs = (
-        statistics.quantiles([turn[name] for turn in turns], n=20)[-1] for name in asked
+        statistics.quantiles([turn[name] for turn in turns], n=20)[-1] for name in contestants
     )
     target, reached = f"at most {MOST_EXPLAINING:g} ms", ours <= MOST_EXPLAINING
     what, peer = "explain over HTTP, 95th percentile", "a local session"

@@ -75,10 +75,15 @@ def multi_freq(what: str) -> Poll | str:
         return "is not installed (extra: bench)"
     if what == "OUE":
         return lambda answers: UE_Aggregator_MI(
-            [UE_Client(int(one), ANSWERS, EPSILON, True) for one in answers], EPSILON, True
+            [UE_Client(int(answer), ANSWERS, EPSILON, True) for answer in answers],
+            EPSILON,
+            True,
         )
     return lambda answers: LH_Aggregator_MI(
-        [LH_Client(int(one), ANSWERS, EPSILON, True) for one in answers], ANSWERS, EPSILON, True
+        [LH_Client(int(answer), ANSWERS, EPSILON, True) for answer in answers],
+        ANSWERS,
+        EPSILON,
+        True,
     )
 
 
@@ -87,7 +92,7 @@ def pure_ldp(what: str) -> Poll | str:
         import pure_ldp.frequency_oracles as peer
     except ImportError:
         return "is not installed (extra: bench)"
-    made: dict[str, Callable[[], tuple[Any, Any]]] = {
+    makers: dict[str, Callable[[], tuple[Any, Any]]] = {
         "OUE": lambda: (
             peer.UEClient(epsilon=EPSILON, d=ANSWERS, use_oue=True),
             peer.UEServer(epsilon=EPSILON, d=ANSWERS, use_oue=True),
@@ -99,9 +104,9 @@ def pure_ldp(what: str) -> Poll | str:
     }
 
     def poll(answers: np.ndarray) -> object:
-        client, server = made[what]()
-        for one in answers:
-            server.aggregate(client.privatise(int(one) + 1))
+        client, server = makers[what]()
+        for answer in answers:
+            server.aggregate(client.privatise(int(answer) + 1))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that so few people say little
             return server.estimate_all(range(1, ANSWERS + 1))

@@ -41,9 +41,9 @@ def test_snippets_run(page, tmp_path, monkeypatch):
 def test_commands_that_are_not_run_exist(page):
     text = page.read_text(encoding="utf-8")
     for block in re.findall(r"^ *```console elsewhere\n(.*?)^ *```$", text, re.M | re.S):
-        found = commands(re.sub(r"^ +(?=\$)", "", block, flags=re.M))
-        assert found, block
-        for command in found:
+        lines = commands(re.sub(r"^ +(?=\$)", "", block, flags=re.M))
+        assert lines, block
+        for command in lines:
             assert list(unknown_options(command.text)) == [], command.text
 
 
@@ -63,9 +63,9 @@ def test_every_path_on_a_page_exists(page):
         (page.parent / link).resolve().relative_to(ROOT).as_posix()
         for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
     ]
-    made = {f"docs/{place}" for place in made_places()}  # when the site is built
+    built = {f"docs/{place}" for place in made_places()}  # when the site is built
     there = {path for path in [*named, *linked] if (ROOT / path).exists()}
-    assert {*named, *linked} - there - made == set()
+    assert {*named, *linked} - there - built == set()
 
 
 def test_the_readme_is_short_enough_to_be_read():

@@ -37,6 +37,9 @@ TEXTS = {".py", ".md", ".toml", ".ipynb", ".js", ".html", ""}
 NOT_OURS = {"LICENSE", "tools/phrases.toml"}
 
 
+CODE = ("src", "tests", "tools", "benchmarks")
+
+
 def texts():
     """Every text file that git tracks, or would: a folder of git's own is not always there."""
     for folder, inner, files in os.walk(ROOT):
@@ -79,6 +82,43 @@ def test_the_house_is_not_empty():
 @pytest.mark.parametrize("guard", [guards.randomness, guards.drivers, guards.length])
 def test_sources_keep_the_rules(guard):
     assert [fault for path, source in SOURCES.items() for fault in guard(path, source)] == []
+
+
+def test_variables_say_what_they_are():
+    files = [path for folder in CODE for path in (ROOT / folder).rglob("*.py")]
+    assert [
+        fault
+        for path in sorted(files)
+        for fault in guards.variables(
+            path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+        )
+    ] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "found = search()",
+        "for one in rows: pass",
+        "[made for made in plans]",
+        "def ask(asked): pass",
+        "(lambda one: one.name)",
+        "self.found = 1",
+        "def _one(rows): pass",
+        "match rows:\n    case [found, *rest]: pass",
+        "with open(name) as found: pass",
+    ],
+)
+def test_a_variable_that_could_be_anything_is_seen(source):
+    assert len(guards.variables("src/deniable/query/a.py", source)) == 1
+
+
+def test_one_may_be_the_number():
+    assert guards.variables("src/deniable/mechanisms/a.py", "one = 1 << bits") == []
+    assert guards.variables("src/deniable/mechanisms/a.py", "made = 1 << bits") != []
+    assert (
+        guards.variables("src/deniable/query/a.py", "the_one, onetime = finding(found=1)") == []
+    )
 
 
 def test_modules_say_what_they_hold():

@@ -22,11 +22,11 @@ OURS = (dp.DeniableError, TypeError, AttributeError)
 
 @pytest.fixture(scope="module")
 def names():
-    made = world.names()
-    with made["visits"]:
+    namespace = world.names()
+    with namespace["visits"]:
         if os.environ.get("DENIABLE_GOLDEN"):
-            write_again(made)
-        yield made
+            write_again(namespace)
+        yield namespace
 
 
 def told(text, names):
@@ -37,32 +37,32 @@ def told(text, names):
 
 
 def test_there_are_many_different_ones():
-    assert len({one["try"] for one in INPUTS}) == len(INPUTS) >= 120
-    assert sum("paste" in one for one in INPUTS) >= 12
+    assert len({case["try"] for case in INPUTS}) == len(INPUTS) >= 120
+    assert sum("paste" in case for case in INPUTS) >= 12
 
 
 def write_again(names):
     """Writes the messages as they are now; the next run compares them."""
     lines = []
-    for one in INPUTS:
-        entry = {**one, "says": told(one["try"], names)}
+    for case in INPUTS:
+        entry = {**case, "says": told(case["try"], names)}
         lines.append("[[input]]")
         lines += [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
         lines.append("")
     FILE.write_text("\n".join(lines), encoding="utf-8")
 
 
-@pytest.mark.parametrize("one", INPUTS, ids=lambda one: one["try"][:60])
-def test_the_message_says_what_is_wrong(names, one):
+@pytest.mark.parametrize("case", INPUTS, ids=lambda case: case["try"][:60])
+def test_the_message_says_what_is_wrong(names, case):
     before = names["visits"].remaining
-    assert told(one["try"], names) == one["says"]
+    assert told(case["try"], names) == case["says"]
     assert names["visits"].remaining == before  # nothing was spent
 
 
 @pytest.mark.parametrize(
-    "one", [one for one in INPUTS if "paste" in one], ids=lambda one: one["paste"][:60]
+    "case", [case for case in INPUTS if "paste" in case], ids=lambda case: case["paste"][:60]
 )
-def test_advice_runs_when_it_is_pasted(names, one):
-    assert one["paste"] in one["says"]
-    text = one["into"].replace("PASTE", one["paste"])
+def test_advice_runs_when_it_is_pasted(names, case):
+    assert case["paste"] in case["says"]
+    text = case["into"].replace("PASTE", case["paste"])
     assert eval(text, dict(names)) is not None

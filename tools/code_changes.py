@@ -128,11 +128,11 @@ def _bind(name: str, node: ast.AST, bindings: Bindings) -> bool:
 def _replace(source: str, nodes: Sequence[ast.AST], bindings: Bindings, after: str) -> str:
     """The source with the lines of `nodes` replaced by `after`, its `$names` filled in."""
 
-    def fill(found: re.Match[str]) -> str:
-        held = bindings[(_MANY if found[1] else _ANY) + found[2]]
-        if isinstance(held, list):
-            return ", ".join(map(ast.unparse, held))
-        return f"({ast.unparse(held)})"
+    def fill(match: re.Match[str]) -> str:
+        binding = bindings[(_MANY if match[1] else _ANY) + match[2]]
+        if isinstance(binding, list):
+            return ", ".join(map(ast.unparse, binding))
+        return f"({ast.unparse(binding)})"
 
     code = re.sub(r"\$(\*?)(\w+)", fill, after)
     if list(map(ast.dump, _parse(code))) == list(map(ast.dump, nodes)):

@@ -83,6 +83,10 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "typer": "app/",
 }
 
+# Names that could stand for anything, and where `one` is the number 1 (as 2**bits, say).
+VAGUE = frozenset({"asked", "found", "made", "one"})
+NUMBER_ONE = ("src/deniable/mechanisms/", "src/deniable/audit/prove/replay.py")
+
 # Tests of the whole, which mirror no single file.
 UNMIRRORED = frozenset({"test_docs.py", "test_house.py"})
 
@@ -147,6 +151,35 @@ def naming(path: str) -> list[str]:
     ]
 
 
+def variables(path: str, source: str) -> list[str]:
+    """A variable, parameter or field whose name does not say what it is."""
+    vague = VAGUE - {"one"} if path.startswith(NUMBER_ONE) else VAGUE
+    if not re.search(rf"\b_*({'|'.join(sorted(vague))})\b", source):
+        return []
+    return [
+        f"{path}:{node.lineno} has a variable `{name}`; call it what it is."
+        for node in ast.walk(ast.parse(source))
+        for name in _bound_names(node)
+        if name in vague
+    ]
+
+
+def _bound_names(node: ast.AST) -> tuple[str, ...]:
+    """The variables that a node of the tree itself gives a value."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return (name,)
+        case ast.Attribute(attr=name, ctx=ast.Store()):
+            return (name.lstrip("_"),)
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return (name,)
+        case ast.ExceptHandler(name=str(name)):
+            return (name,)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return (name.lstrip("_"),)
+    return ()
+
+
 def mirror(path: str, sources: Set[str]) -> list[str]:
     """A test file that mirrors no source.
 
@@ -183,10 +216,10 @@ def phrases(path: str, text: str, listed: Mapping[str, str]) -> list[str]:
     if not _any_of(tuple(patterns)).search(text):  # one pass over the text, of twenty
         return []
     return [
-        f"{path}:{line} says {found[0]!r}; write: {instead}."
+        f"{path}:{line} says {match[0]!r}; write: {instead}."
         for phrase, instead in patterns.items()
-        for found in re.finditer(phrase, text)
-        if (line := text.count("\n", 0, found.start()) + 1)
+        for match in re.finditer(phrase, text)
+        if (line := text.count("\n", 0, match.start()) + 1)
     ]
 
 

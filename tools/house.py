@@ -222,7 +222,9 @@ def imported_by_name(name: str, tree: ast.Module, names: Container[str]) -> set[
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    return {found for text in strings for found in (text, f"{name}.{text}") if found in names}
+    return {
+        module for text in strings for module in (text, f"{name}.{text}") if module in names
+    }
 
 
 def _imports_by_name(node: ast.AST) -> bool:

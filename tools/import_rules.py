@@ -116,11 +116,11 @@ def _lies_in(module: str, room: str) -> bool:
 
 def _by_name(graph: ImportGraph, package: str) -> Iterator[tuple[str, str]]:
     """The imports by name of all modules of a package; its public face shows every room."""
-    found = find_spec(package)
-    assert found is not None
-    assert found.origin is not None
+    spec = find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
     for module in graph.modules - {package}:
-        path = Path(found.origin).parent.joinpath(*module.split(".")[1:])
+        path = Path(spec.origin).parent.joinpath(*module.split(".")[1:])
         file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
         tree = ast.parse(file.read_text(encoding="utf-8"))
         yield from ((module, name) for name in imported_by_name(module, tree, graph.modules))
@@ -142,7 +142,9 @@ class Rooms(Contract):
             for importer in graph.modules
             for imported in graph.find_modules_directly_imported_by(importer)
         }
-        imports |= {(below(one), below(other)) for one, other in _by_name(graph, package)}
+        imports |= {
+            (below(source), below(target)) for source, target in _by_name(graph, package)
+        }
         faults = violations(
             [Room.parse(line) for line in self.rooms],  # type: ignore[attr-defined]
             {below(module) for module in graph.modules},

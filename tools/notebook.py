@@ -84,13 +84,13 @@ def cells(page: str) -> list[tuple[str, str]]:
 
 def split_examples(text: str) -> list[str]:
     """Examples of a doctest as cells, each of which ends with what it shows."""
-    made, waiting = list[str](), ""
+    examples, waiting = list[str](), ""
     for example in doctest.DocTestParser().get_examples(text):
         waiting += example.source
         if example.want:
-            made.append(waiting.rstrip("\n"))
+            examples.append(waiting.rstrip("\n"))
             waiting = ""
-    return [*made, waiting.rstrip("\n")] if waiting else made
+    return [*examples, waiting.rstrip("\n")] if waiting else examples
 
 
 def run_cells(code: list[str]) -> list[list[Output]]:
@@ -156,10 +156,10 @@ def _show(value: Any) -> Output:
     return {"output_type": "display_data", "data": data, "metadata": {}}
 
 
-def page_of(made: dict[str, Any]) -> str:
+def page_of(document: dict[str, Any]) -> str:
     """A notebook as one HTML page: what people see of it."""
     parts = []
-    for cell in made["cells"]:
+    for cell in document["cells"]:
         source = escape("".join(cell["source"]))
         if cell["cell_type"] == "markdown":
             parts.append(f'<div class="text">{source}</div>')
@@ -205,9 +205,9 @@ def notebook(parts: list[tuple[str, str]], shown: list[list[Output]]) -> dict[st
 def main() -> None:
     """Writes the notebook again."""
     parts = cells(PAGE.read_text(encoding="utf-8"))
-    made = notebook(parts, run_cells([text for kind, text in parts if kind == "code"]))
+    document = notebook(parts, run_cells([text for kind, text in parts if kind == "code"]))
     NOTEBOOK.parent.mkdir(exist_ok=True)
-    text = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     NOTEBOOK.write_text(text, encoding="utf-8")
 
 

@@ -64,8 +64,8 @@ class Shell:
         self._running.append(process)
         assert process.stdout is not None
         printed = "".join(process.stdout.readline() for _ in range(lines))
-        if found := re.search(r"http://[^/\s]+", printed):
-            self._address = found.group()
+        if match := re.search(r"http://[^/\s]+", printed):
+            self._address = match.group()
         return self.globalize(printed)
 
 

@@ -114,10 +114,14 @@ SHOWN = [
 
 def write(folder: Path) -> None:
     """Writes the notebooks and pages, as HTML and as pictures, and every picture by itself."""
-    shown = run_cells([code for _, code in SHOWN])
-    kept = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
-    made = notebook([("code", code) for _, code in SHOWN], shown)
-    pages = {"shown": page_of(made), "ten-questions": page_of(kept), **_own_pages()}
+    outputs = run_cells([code for _, code in SHOWN])
+    stored_notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    shown_notebook = notebook([("code", code) for _, code in SHOWN], outputs)
+    pages = {
+        "shown": page_of(shown_notebook),
+        "ten-questions": page_of(stored_notebook),
+        **_own_pages(),
+    }
     for name, page in pages.items():
         (folder / f"{name}.html").write_text(page, encoding="utf-8")
     take_pictures(folder, pages)

@@ -68,10 +68,10 @@ class Server:
         """Ends the server and all processes that serve for it, none of which can object."""
         assert self._process is not None
         with psycopg.connect(address(self.folder), autocommit=True) as connection:
-            found = connection.execute(_OTHERS).fetchall()
+            rows = connection.execute(_OTHERS).fetchall()
         self._process.kill()  # first, or it would end the others its own way
         self._process.wait(PATIENCE)
-        for (process,) in found:
+        for (process,) in rows:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
 
@@ -87,20 +87,20 @@ class Server:
 @contextmanager
 def mortal(**settings: str) -> Iterator[Server]:
     """A server that a test may kill; nothing listens on any port."""
-    made = Server(settings)
+    instance = Server(settings)
     try:
-        made.make()
-        made.start()
-        yield made
+        instance.make()
+        instance.start()
+        yield instance
     finally:
-        made.stop()
+        instance.stop()
 
 
 @contextmanager
 def server(**settings: str) -> Iterator[Path]:
     """Starts a server and gives the folder of its socket."""
-    with mortal(**settings) as made:
-        yield made.folder
+    with mortal(**settings) as instance:
+        yield instance.folder
 
 
 def address(folder: Path) -> str:

@@ -103,10 +103,10 @@ def exact(epsilon):
 
 def redrawn(data, n):
     """Draws noise until the count is not negative."""
-    noise, found = Laplace(epsilon=1), np.full(n, -1)
-    while (short := found < 0).any():
-        found[short] = noise.release(np.full(int(short.sum()), data))
-    return found
+    noise, draws = Laplace(epsilon=1), np.full(n, -1)
+    while (short := draws < 0).any():
+        draws[short] = noise.release(np.full(int(short.sum()), data))
+    return draws
 
 
 def clamped(data, n):
@@ -219,7 +219,7 @@ def float_gaussian(data, n):
 def length_tells(data, n):
     """A noisy histogram of the values that occur, and of no others."""
     bins = sorted(set(data))
-    counts = np.array([data.count(one) for one in bins])
+    counts = np.array([data.count(value) for value in bins])
     return Laplace(epsilon=1).release(np.tile(counts, (n, 1)))
 
 
@@ -230,7 +230,7 @@ def fails_on_empty(data, n):
 def type_tells(data, n):
     """A clamp that lets the whole number 0 through among floats."""
     noisy = Laplace(epsilon=1).release(np.full(n, data))
-    return [0 if one < data else float(one) for one in noisy]
+    return [0 if value < data else float(value) for value in noisy]
 
 
 def report_one_sided(data, n):

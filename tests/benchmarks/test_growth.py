@@ -11,9 +11,11 @@ def test_small_ledgers_are_built_measured_and_verified(monkeypatch, tmp_path):
     for (entries, analysts), file in files.items():
         ledger = growth.DurableLedger(file, growth.POLICY)
         assert entries - 2 <= ledger.verify().entries <= entries
-        charged = [one for one in ledger.filter_usages() if one.account.startswith("analyst")]
+        charged = [
+            usage for usage in ledger.filter_usages() if usage.account.startswith("analyst")
+        ]
         assert len(charged) == min(analysts, ledger.head.number // 2)
         ledger.close()
-    found = growth.measure(files[30, 5])
-    assert found["entries"] > 27
-    assert min(found.values()) > 0
+    figures = growth.measure(files[30, 5])
+    assert figures["entries"] > 27
+    assert min(figures.values()) > 0

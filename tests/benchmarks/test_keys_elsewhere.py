@@ -9,6 +9,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWar
 
 @pytest.mark.parametrize("engine", ["DuckDB through Ibis", "SQLite through Ibis"])
 def test_a_question_is_measured_beside_the_plain_one(engine, tmp_path):
-    found = keys_elsewhere.measure(engine, tmp_path, 200)
-    assert set(found) == {"ask", "plain"}
-    assert all(value > 0 for value in found.values())
+    times = keys_elsewhere.measure(engine, tmp_path, 200)
+    assert set(times) == {"ask", "plain"}
+    assert all(value > 0 for value in times.values())

@@ -8,9 +8,9 @@ from benchmarks.learning_speed import Measured, make_file, measure, scan_text
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    made = tmp_path_factory.mktemp("rows") / "rows.parquet"
-    make_file(made, 500)
-    return made
+    file = tmp_path_factory.mktemp("rows") / "rows.parquet"
+    make_file(file, 500)
+    return file
 
 
 def test_a_scan_counts_every_row_once_for_each_feature(path):
@@ -20,7 +20,7 @@ def test_a_scan_counts_every_row_once_for_each_feature(path):
 
 
 def test_a_fit_is_measured_in_scans(path):
-    found = measure(path, 500, "NaiveBayes")
-    assert (found.steps, found.model) == (1, "NaiveBayes")
-    assert found.fit > 0 < found.scan
+    timing = measure(path, 500, "NaiveBayes")
+    assert (timing.steps, timing.model) == (1, "NaiveBayes")
+    assert timing.fit > 0 < timing.scan
     assert Measured("", 2, 3.0, 0.5).scans == 3.0

@@ -17,10 +17,10 @@ def test_each_act_is_a_commit_of_its_own(tmp_path, monkeypatch):
 
     monkeypatch.setattr(ledger, "DurableLedger", Noting)
     bare = ledger.sqlite(tmp_path)
-    found = list(ledger.contest("SQLite", tmp_path / "l.sqlite", tmp_path, bare))
+    rows = list(ledger.contest("SQLite", tmp_path / "l.sqlite", tmp_path, bare))
     (entries,) = kept
     assert len({number for number, _ in entries}) == 2 * 10  # nine turns each, and one before
     assert len(entries) == 10 + 10 * ledger.BATCH
-    for row in found:
+    for row in rows:
         assert row.reached == (row.ours <= 3 * row.theirs)
         assert row.ratio == pytest.approx(row.ours / row.theirs)

@@ -4,9 +4,9 @@ from benchmarks import outer
 
 
 def test_every_case_is_measured():
-    found = list(outer.rows(groups=3))
-    assert len(found) == len(outer.CASES)
-    assert all(row.ours > 0 and row.theirs > 0 for row in found)
+    rows = list(outer.rows(groups=3))
+    assert len(rows) == len(outer.CASES)
+    assert all(row.ours > 0 and row.theirs > 0 for row in rows)
 
 
 def test_no_statement_is_asked_twice():

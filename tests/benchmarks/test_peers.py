@@ -39,18 +39,20 @@ def test_opendp_sees_its_own_folder(script, monkeypatch, tmp_path):
 
 
 def test_it_is_installed_once(monkeypatch, tmp_path):
-    asked = []
+    commands = []
 
     class Run:
         returncode = 0
 
     monkeypatch.setattr(peers, "FOLDER", tmp_path)
-    monkeypatch.setattr(peers.subprocess, "run", lambda words, **_: asked.append(words) or Run)
+    monkeypatch.setattr(
+        peers.subprocess, "run", lambda words, **_: commands.append(words) or Run
+    )
     assert peers.installed()
-    assert asked[0][0] == sys.executable
+    assert commands[0][0] == sys.executable
     (tmp_path / "opendp").mkdir()
     assert peers.installed()
-    assert len(asked) == 1
+    assert len(commands) == 1
 
 
 def test_main_prints_how_long_it_took(monkeypatch, capsys):

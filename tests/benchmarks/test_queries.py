@@ -34,12 +34,12 @@ def test_both_sides_answer_the_same_question(case, moved, tmp_path):
 def test_ten_rows_a_person_in_at_most_six_groups(tmp_path):
     path = queries.table(tmp_path, 10_000, 1_000)
     with duckdb.connect(str(path), read_only=True) as database:
-        found = database.execute(
+        row = database.execute(
             f"SELECT MIN(c), MAX(c), MAX(k) FROM (SELECT COUNT(*) AS c, COUNT(DISTINCT g) AS k "
             f"FROM {path.stem} GROUP BY person)"
         ).fetchone()
-    assert found[:2] == (10, 10)
-    assert 4 < found[2] <= 6
+    assert row[:2] == (10, 10)
+    assert 4 < row[2] <= 6
 
 
 @pytest.mark.parametrize(("ours", "reached"), [(1.99, True), (2.01, False)])
@@ -51,17 +51,17 @@ def test_a_target_that_is_missed_says_so(ours, reached):
 
 def test_peers_are_beside_ours_or_say_why_not(tmp_path, monkeypatch):
     times = {"opendp-rows": 2.0, "opendp-persons": "is not installed", "diffprivlib-rows": 3.0}
-    asked = []
+    calls = []
 
     def seconds(kind, file, groups):
         with duckdb.connect() as database:
             (rows,) = database.execute(f"SELECT COUNT(*) FROM '{file}'").fetchone()
-        asked.append((kind, rows, groups))
+        calls.append((kind, rows, groups))
         return times[kind]
 
     monkeypatch.setattr(peers, "seconds", seconds)
     rows = list(queries.against_peers(tmp_path))
-    assert asked == [
+    assert calls == [
         ("opendp-rows", 3_000, 1_000),
         ("diffprivlib-rows", 3_000, 1_000),
         ("opendp-persons", 1_000, 1_000),

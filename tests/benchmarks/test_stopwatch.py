@@ -16,8 +16,8 @@ def test_one_bad_moment_does_not_count():
 
 
 def test_tables_are_built_before_the_clock_starts():
-    asked = []
-    run = speed(asked.append, 50)
-    assert len(asked) == 1
+    calls = []
+    run = speed(calls.append, 50)
+    assert len(calls) == 1
     assert run() > 0
-    assert asked[1:] == [50]
+    assert calls[1:] == [50]

@@ -6,8 +6,8 @@ from benchmarks import surveys
 
 
 def test_the_slower_peer_sets_the_target(monkeypatch):
-    found = iter([{"ours": 1.0, "multi-freq-ldpy": 15.0, "pure-ldp": 25.0}])
-    monkeypatch.setattr(surveys, "medians", lambda contestants: next(found))
+    times = iter([{"ours": 1.0, "multi-freq-ldpy": 15.0, "pure-ldp": 25.0}])
+    monkeypatch.setattr(surveys, "medians", lambda contestants: next(times))
     peers = {"multi-freq-ldpy": len, "pure-ldp": len}
     rows = list(surveys.contest("OUE", len, peers))
     assert [row.target for row in rows] == ["≥ 1", "≥ 20"]

@@ -154,13 +154,13 @@ class SessionContract:
         assert str(session.remaining).startswith("epsilon 40")
 
     def test_what_limits_leave_out(self, session):
-        found = session.limits("visits", by="ward", epsilon=5, max_groups=2, max_rows=5)
-        assert abs(found.choice(groups=2, rows=3).left_out.value) < 0.1
-        assert str(found.remaining).startswith("epsilon 45,")
+        limits = session.limits("visits", by="ward", epsilon=5, max_groups=2, max_rows=5)
+        assert abs(limits.choice(groups=2, rows=3).left_out.value) < 0.1
+        assert str(limits.remaining).startswith("epsilon 45,")
         again = session.limits("visits", by=["ward"], epsilon=5, max_groups=2, max_rows=5)
         assert again.repeated
         assert (
-            again.choice(groups=1, rows=1).left_out == found.choice(groups=1, rows=1).left_out
+            again.choice(groups=1, rows=1).left_out == limits.choice(groups=1, rows=1).left_out
         )
         assert str(session.remaining).startswith("epsilon 45,")
 

@@ -29,13 +29,13 @@ def ask(session, text=TEXT):
     left = describe_remaining(release.remaining)
     told = {"repeated": False, "kept": True, "more": "", "remaining": left}
     refusal = dp.InvalidQuery("no question by itself")
-    asked = plan_outer(session, text, {"epsilon": 1}, refusal)
-    return asked, told | write_outer(release), release
+    outer_plan = plan_outer(session, text, {"epsilon": 1}, refusal)
+    return outer_plan, told | write_outer(release), release
 
 
 def test_what_was_signed_is_handed_over(session):
-    asked, outcome, release = ask(session)
-    read = read_outer(asked, session._records, outcome)
+    outer_plan, outcome, release = ask(session)
+    read = read_outer(outer_plan, session._records, outcome)
     assert read.to_json() == release.to_json()
     assert read.to_arrow() == release.to_arrow()
 
@@ -55,17 +55,17 @@ FORGED = {
 
 @pytest.mark.parametrize("what", FORGED)
 def test_anything_else_is_not(session, what):
-    asked, outcome, _ = ask(session)
+    outer_plan, outcome, _ = ask(session)
     with pytest.raises(dp.LedgerBroken, match="not signed with the pinned key"):
-        read_outer(asked, session._records, outcome | FORGED[what](outcome))
+        read_outer(outer_plan, session._records, outcome | FORGED[what](outcome))
 
 
 def test_rows_of_other_sql_are_not(session):
     """The server ran another SQL over the same parts, and signed it."""
-    asked, _, _ = ask(session)
+    outer_plan, _, _ = ask(session)
     _, outcome, _ = ask(session, TEXT.replace("SUM", "MAX"))
     with pytest.raises(dp.LedgerBroken, match="not signed with the pinned key"):
-        read_outer(asked, session._records, outcome)
+        read_outer(outer_plan, session._records, outcome)
 
 
 def test_the_forms_of_such_an_answer(session):

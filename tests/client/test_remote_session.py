@@ -200,10 +200,10 @@ def _another_answer(written):
 def test_what_no_server_of_ours_says_is_one_error(session, monkeypatch, where, told):
     send = ServerCalls.send
 
-    def answer(self, method, path, asked=None):
+    def answer(self, method, path, body=None):
         if path.endswith(where):
             return 200, told
-        return send(self, method, path, asked)
+        return send(self, method, path, body)
 
     monkeypatch.setattr(ServerCalls, "send", answer)
     for ask in (

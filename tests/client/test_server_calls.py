@@ -70,12 +70,12 @@ def test_anything_else_is_a_server_that_does_not_work(told):
 def test_a_redirection_is_not_followed():
     """It would hand the token to somebody else."""
     with socket.create_server(("127.0.0.1", 0)) as bound:
-        asked = []
+        requests = []
 
         def answer():
             connection, _ = bound.accept()
             with connection:
-                asked.append(connection.recv(65536))
+                requests.append(connection.recv(65536))
                 head = b"HTTP/1.1 307 Moved\r\nLocation: http://127.0.0.1:1/\r\n"
                 connection.sendall(head + b"Content-Length: 0\r\n\r\n")
 
@@ -85,7 +85,7 @@ def test_a_redirection_is_not_followed():
         with pytest.raises(dp.ServerUnavailable):
             calls.get("tables")
         thread.join()
-    assert b"Bearer dnb_0" in asked[0]
+    assert b"Bearer dnb_0" in requests[0]
 
 
 def test_nobody_there_is_said():

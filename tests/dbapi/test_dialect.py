@@ -59,17 +59,17 @@ def test_statements_of_sqlalchemy_are_questions(engine, policy):
 
 
 def test_tables_and_columns_are_listed_for_nothing(engine, policy):
-    found = sa.inspect(engine)
-    assert found.get_schema_names() == ["main"]
-    assert found.get_table_names() == ["visits"]
-    assert found.has_table("visits")
-    assert not found.has_table("other")
-    columns = {column["name"]: column["type"] for column in found.get_columns("visits")}
+    inspector = sa.inspect(engine)
+    assert inspector.get_schema_names() == ["main"]
+    assert inspector.get_table_names() == ["visits"]
+    assert inspector.has_table("visits")
+    assert not inspector.has_table("other")
+    columns = {column["name"]: column["type"] for column in inspector.get_columns("visits")}
     assert isinstance(columns["cost"], sa.Float)
     assert isinstance(columns["ward"], sa.Text)
-    assert found.get_pk_constraint("visits")["constrained_columns"] == []
-    assert found.get_foreign_keys("visits") == found.get_indexes("visits") == []
-    assert found.get_view_names() == []
+    assert inspector.get_pk_constraint("visits")["constrained_columns"] == []
+    assert inspector.get_foreign_keys("visits") == inspector.get_indexes("visits") == []
+    assert inspector.get_view_names() == []
     assert left(policy) == 2
 
 

@@ -22,8 +22,8 @@ VALUES = st.one_of(
 
 @given(VALUES)
 def test_a_literal_is_its_value(value):
-    found = duckdb.sql(f"SELECT {literal(value)} AS v").fetchall()[0][0]
-    assert found == value or float(found) == pytest.approx(float(value), rel=1e-15)
+    actual = duckdb.sql(f"SELECT {literal(value)} AS v").fetchall()[0][0]
+    assert actual == value or float(actual) == pytest.approx(float(value), rel=1e-15)
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))))

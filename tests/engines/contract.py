@@ -48,13 +48,13 @@ POLICIES = {
 CHOOSING = {"join_public", "join_rows"}  # where the town's limits bite, each in its own way
 
 
-def restrict(made: Plan, known: Policy, sql: str) -> Plan:
+def restrict(whole: Plan, known: Policy, sql: str) -> Plan:
     """A golden plan; of a part of its table if the SQL begins with `-- part: ward A`."""
     head, _, column_and_key = sql.partition("\n")[0].partition("-- part: ")
     if head or not column_and_key:
-        return made
+        return whole
     column, key = column_and_key.split()
-    return restrict_to_part(made, known.tables[made.table], ((column, key),))
+    return restrict_to_part(whole, known.tables[whole.table], ((column, key),))
 
 
 HUGE = [math.nan, math.inf, -math.inf, 1e308, -1e308, 2.0**63, -(2.0**63), 5e-324, -0.0, None]
@@ -186,15 +186,17 @@ def aggregates():
     limits = {"unit": "id", "max_groups_per_unit": 50, "max_rows_per_unit_per_group": 4}
     for column in ("flag", "real", "whole", "word", "said", "day", "moment"):
         inner = [
-            f"(SELECT id, {one.format(column)} AS v FROM odd GROUP BY id)"
-            for one in OF_A_PERSON
+            f"(SELECT id, {text.format(column)} AS v FROM odd GROUP BY id)"
+            for text in OF_A_PERSON
         ]
-        outer = [f"{one.format(column)} AS a" for one in AGGREGATES]
-        asked = [f"SELECT {one} FROM odd" for one in outer]
-        asked[1:1] = [f"SELECT v, COUNT(*) AS a FROM {one} GROUP BY v" for one in inner]
-        asked += [f"SELECT word, {one} FROM odd GROUP BY word" for one in outer]
-        asked += [f"SELECT COUNT(v), SUM(CAST(v AS INTEGER)) AS b FROM {one}" for one in inner]
-        for sql in asked:
+        outer = [f"{text.format(column)} AS a" for text in AGGREGATES]
+        questions = [f"SELECT {text} FROM odd" for text in outer]
+        questions[1:1] = [f"SELECT v, COUNT(*) AS a FROM {text} GROUP BY v" for text in inner]
+        questions += [f"SELECT word, {text} FROM odd GROUP BY word" for text in outer]
+        questions += [
+            f"SELECT COUNT(v), SUM(CAST(v AS INTEGER)) AS b FROM {text}" for text in inner
+        ]
+        for sql in questions:
             with contextlib.suppress(InvalidQuery):
                 yield sql, plan(parse(sql), hostile_policy(**limits), epsilon=50)
 
@@ -221,17 +223,17 @@ def many_keys(*, one_more: bool = False) -> Iterator[tuple[str, Plan]]:
         step={"real": 0.5},
         keys={name: [*keys, *[ONE_MORE[name]] * one_more] for name, keys in MANY_KEYS.items()},
     ).with_schema(HOSTILE_SCHEMA)
-    asked = {
+    questions = {
         "word": "SELECT word, COUNT(*) AS n, MEDIAN(real) AS m FROM odd GROUP BY word",
         "whole": "SELECT whole, COUNT(*) AS n FROM odd GROUP BY whole",
         "real": "SELECT real, COUNT(*) AS n FROM odd GROUP BY real",
         "day": "SELECT day, word, COUNT(*) AS n FROM odd GROUP BY day, word",
     }
-    for name, sql in asked.items():
+    for name, sql in questions.items():
         for other in (False, True)[: 1 + (name != "word")]:
-            made = plan(parse(sql), Policy([table], epsilon=100), epsilon=50, other=other)
-            assert '"(keys 0)"' in made.statements[0].sql
-            yield f"{name} {other}", made
+            query_plan = plan(parse(sql), Policy([table], epsilon=100), epsilon=50, other=other)
+            assert '"(keys 0)"' in query_plan.statements[0].sql
+            yield f"{name} {other}", query_plan
 
 
 # The same with functions that not every engine has.
@@ -272,22 +274,22 @@ def edge_policy() -> Policy:
 def exact(withheld):
     """All that an engine withheld, in an order of its own."""
 
-    def told(found):
-        columns = [column.to_pylist() for column in found.keys]
-        columns += [] if found.units is None else [found.units.tolist()]
-        columns += [column.tolist() for column in found.features.values()]
+    def told(result):
+        columns = [column.to_pylist() for column in result.keys]
+        columns += [] if result.units is None else [result.units.tolist()]
+        columns += [column.tolist() for column in result.features.values()]
         groups = sorted(zip(*columns, strict=True), key=repr)
         cells = {
             name: sorted(
                 zip(
-                    *(column.to_pylist() for column in one.keys),
-                    one.cell.tolist(),
-                    one.count.tolist(),
+                    *(column.to_pylist() for column in counts.keys),
+                    counts.cell.tolist(),
+                    counts.count.tolist(),
                     strict=True,
                 ),
                 key=repr,
             )
-            for name, one in found.cells.items()
+            for name, counts in result.cells.items()
         }
         return groups, cells
 
@@ -313,10 +315,10 @@ def same(engine, reference, plans, known=None):
     """
     known = {} if known is None else known
     different = {}
-    for name, asked in plans.items():
+    for name, query_plan in plans.items():
         if name not in known:
-            known[name] = exact(reference.run(asked))
-        if (ours := exact(engine.run(asked))) != known[name]:
+            known[name] = exact(reference.run(query_plan))
+        if (ours := exact(engine.run(query_plan))) != known[name]:
             different[name] = (ours, known[name])
     assert different == {}
 
@@ -339,8 +341,8 @@ def odd_plans():
     limits = {"unit": "id", "max_groups_per_unit": 50, "max_rows_per_unit_per_group": 4}
     policies = {"row": hostile_policy(), "person": hostile_policy(**limits)}
     plans = {
-        f"{who}: {sql}": plan(parse(sql), one, epsilon=50)
-        for who, one in policies.items()
+        f"{who}: {sql}": plan(parse(sql), policy_, epsilon=50)
+        for who, policy_ in policies.items()
         for sql in QUESTIONS
     }
     return plans, {}
@@ -382,7 +384,7 @@ class EngineContract:
         plans = self.chosen(plans)
         with self.opened(tables) as engine, DuckDB.open(tables) as reference:
             assert engine.schema("visits").keys() == reference.schema("visits").keys()
-            refused = {name for name, one in plans.items() if _refused(engine, one)}
+            refused = {name for name, each in plans.items() if _refused(engine, each)}
             assert refused == self.refused & set(plans)
             for name in CHOOSING & (set(plans) - refused):
                 engine.run(plans[name])
@@ -395,7 +397,7 @@ class EngineContract:
         plans = self.chosen(plans)
         with self.opened(tables) as engine, DuckDB.open(tables) as reference:
             assert engine.schema("odd") == reference.schema("odd")
-            kept = {name: one for name, one in plans.items() if not _refused(engine, one)}
+            kept = {name: each for name, each in plans.items() if not _refused(engine, each)}
             refused = {name.partition(": ")[2] for name in plans.keys() - kept.keys()}
             assert refused == self.refused_questions
             same(engine, reference, kept, known)
@@ -410,7 +412,7 @@ class EngineContract:
             plans = {
                 sql: plan(parse(sql), hostile_policy(**limits), epsilon=50) for sql in WINDOWS
             }
-            refused = [sql for sql, one in plans.items() if _refused(engine, one)]
+            refused = [sql for sql, each in plans.items() if _refused(engine, each)]
             assert len(refused) == (len(plans) if "windows_lag" in self.refused else 0)
             same(engine, reference, {sql: plans[sql] for sql in plans.keys() - set(refused)})
 
@@ -418,10 +420,10 @@ class EngineContract:
         plans, longer = self.chosen(dict(many_keys())), dict(many_keys(one_more=True))
         with self.opened({"odd": hostile()}) as engine, DuckDB({"odd": hostile()}) as duckdb:
             same(engine, duckdb, plans)
-            for name, asked in plans.items():
+            for name, query_plan in plans.items():
                 texts, others = (
-                    [one.sql for one in engine.prepare(each).statements]
-                    for each in (asked, longer[name])
+                    [statement.sql for statement in engine.prepare(each).statements]
+                    for each in (query_plan, longer[name])
                 )
                 assert texts == others  # no key stands in the text
 
@@ -431,14 +433,14 @@ class EngineContract:
         plans, known = plans_of(tuple(AT_A_BOUND), edge_policy)
         with self.opened(tables) as engine, DuckDB.open(tables) as reference:
             same(engine, reference, plans, known)
-            found = reference.run(plans[AT_A_BOUND[0]]).reveal_to(lambda exact: exact)
+            result = reference.run(plans[AT_A_BOUND[0]]).reveal_to(lambda exact: exact)
             for choice in plans[AT_A_BOUND[0]].choices:
-                cells = found.cells[choice.name]
+                cells = result.cells[choice.name]
                 assert 0 <= cells.cell.min() <= cells.cell.max() < choice.cells
                 assert cells.count.sum() == EDGES
-            found = reference.run(plans[AT_A_BOUND[1]]).reveal_to(lambda exact: exact)
+            result = reference.run(plans[AT_A_BOUND[1]]).reveal_to(lambda exact: exact)
             for block in plans[AT_A_BOUND[1]].blocks:
-                integers = [int(found.features[name][0]) for name in block.features]
+                integers = [int(result.features[name][0]) for name in block.features]
                 assert min(integers) >= 0
                 assert sum(integers) == EDGES * block.reach.total
 
@@ -447,21 +449,21 @@ class EngineContract:
         plans = dict(itertools.islice(aggregates(), number))
         table = hostile().set_column(0, "id", pa.array([str(i) for i in range(200)]))
         with self.opened({"odd": table}) as engine, DuckDB.open({"odd": table}) as reference:
-            assert [sql for sql, one in plans.items() if _refused(engine, one)] == []
+            assert [sql for sql, each in plans.items() if _refused(engine, each)] == []
             same(engine, reference, plans)
 
     def test_functions_of_odd_rows_have_duckdbs_integers(self):
         tables = {"odd": hostile()}
         plans, known = plans_of(tuple(FUNCTIONS), hostile_policy)
         with self.opened(tables) as engine, DuckDB.open(tables) as reference:
-            kept = {sql: one for sql, one in plans.items() if not _refused(engine, one)}
+            kept = {sql: each for sql, each in plans.items() if not _refused(engine, each)}
             assert kept.keys() == plans.keys() - self.refused_functions
             same(engine, reference, kept, known)
 
     def test_a_row_that_is_somebody_counts_once(self):
         plans, known = plans_of((*rows.COUNTED, *rows.ADDED), rows.policy)
         with self.opened(rows.SOURCES) as engine, DuckDB.open(rows.SOURCES) as reference:
-            kept = {sql: one for sql, one in plans.items() if not _refused(engine, one)}
+            kept = {sql: each for sql, each in plans.items() if not _refused(engine, each)}
             assert len(kept) == (0 if "join_rows" in self.refused else len(plans))
             same(engine, reference, kept, known)
             for sql, counted in rows.COUNTED.items():
@@ -470,7 +472,7 @@ class EngineContract:
     def test_a_step_of_learning_has_duckdbs_integers(self):
         tables = {"visits": within_limits()}
         with self.opened(tables) as engine, DuckDB.open(tables) as reference:
-            kept = {name: one for name, one in steps().items() if not _refused(engine, one)}
+            kept = {name: each for name, each in steps().items() if not _refused(engine, each)}
             listed = [name for name in steps() if name.startswith(("residuals", "part"))]
             assert set(kept) == set(steps()) - set([] if self.has_lists else listed)
             same(engine, reference, kept)
@@ -479,20 +481,20 @@ class EngineContract:
         table = visits(40)
         people = table["patient"].to_pylist()
         alone = {
-            f"alone{one}": table.filter(pa.array([who == one for who in people]))
-            for one in range(3)
+            f"alone{person}": table.filter(pa.array([who == person for who in people]))
+            for person in range(3)
         }
         together = table.filter(pa.array([who < 3 for who in people]))
         sql = "SELECT ward, COUNT(*) AS n, SUM(age) AS age FROM {} GROUP BY ward"
         with self.opened({"all": together, **alone}) as engine:
-            found = {name: _wards(engine, name, sql) for name in ("all", *alone)}
+            wards = {name: _wards(engine, name, sql) for name in ("all", *alone)}
         summed = {}
         for name in alone:
-            assert len(found[name]) == 2  # of the three wards that each patient was in
-            for ward, integers in found[name].items():
+            assert len(wards[name]) == 2  # of the three wards that each patient was in
+            for ward, integers in wards[name].items():
                 before = summed.get(ward, (0,) * len(integers))
                 summed[ward] = tuple(a + b for a, b in zip(before, integers, strict=True))
-        assert summed == found["all"]
+        assert summed == wards["all"]
 
     def test_text_that_is_too_long_is_missing(self):
         """A person with such a name belongs to nobody, and functions of it do not fail."""
@@ -503,21 +505,21 @@ class EngineContract:
             dict.fromkeys(("id", "name"), "VARCHAR")
         )
         sql = "SELECT COUNT(*) FROM long WHERE UPPER(TRIM(name)) <> 'a'"
-        asked = plan(parse(sql), Policy([declared], epsilon=9), epsilon=1)
+        query_plan = plan(parse(sql), Policy([declared], epsilon=9), epsilon=1)
         with self.opened(tables) as engine, DuckDB.open(tables) as reference:
-            assert exact(reference.run(asked))[0] == [(3,)]
-            same(engine, reference, {sql: asked})
+            assert exact(reference.run(query_plan))[0] == [(3,)]
+            same(engine, reference, {sql: query_plan})
 
     def test_text_is_compared_by_its_bytes_and_no_unit_otherwise(self):
-        if (found := self.collated()) is None:
+        if (opened := self.collated()) is None:
             return
-        engine_class, source = found
-        asked = by_hand(
+        engine_class, source = opened
+        query_plan = by_hand(
             'SELECT "name" AS k0, COUNT(*) AS n FROM people GROUP BY "name"', keys="k"
         )
         compared = by_hand("SELECT COUNT(*) AS n FROM people WHERE \"name\" = 'BOB'")
         with engine_class.open({"people": source}) as engine:
-            assert exact(engine.run(asked))[0] == [("Bob", 1), ("bob", 1)]
+            assert exact(engine.run(query_plan))[0] == [("Bob", 1), ("bob", 1)]
             assert exact(engine.run(compared))[0] == [(0,)]
         with pytest.raises(InvalidPolicy, match="unit of table 'people' is name") as refused:
             engine_class.open(Policy([Table("people", source=source, unit="NAME")], epsilon=1))
@@ -530,22 +532,22 @@ class EngineContract:
         people = [1, 2, 3] * len(values)
         all_ = pa.table({"id": people, "x": pa.array([x for x in values for _ in "abc"])})
         tables = {"all": all_} | {
-            f"alone{one}": all_.filter(pa.array([id_ == one for id_ in people]))
-            for one in (3, 1, 2)
+            f"alone{person}": all_.filter(pa.array([id_ == person for id_ in people]))
+            for person in (3, 1, 2)
         }
         sql = "SELECT COUNT(*) AS n, SUM(a.x) AS s, SUM(b.x) AS t FROM {0} AS a JOIN {0} AS b "
         sql += "ON a.id = b.id AND (a.x <= b.x OR b.x IS NULL)"
-        found = {}
+        counts = {}
         with self.opened(tables) as engine:
             for name in tables:
                 declared = Table.declare(name, unit="id", bounds={"x": (-9, 9)})
                 known = Policy([declared.with_schema(engine.schema(name))], epsilon=9)
-                asked = plan(parse(sql.format(name)), known, epsilon=1)
-                if _refused(engine, asked):
+                query_plan = plan(parse(sql.format(name)), known, epsilon=1)
+                if _refused(engine, query_plan):
                     assert "join_private" in self.refused
                     return
-                found[name] = np.array(exact(engine.run(asked))[0][0])
-        assert (sum(found[name] for name in tables if name != "all") == found["all"]).all()
+                counts[name] = np.array(exact(engine.run(query_plan))[0][0])
+        assert (sum(counts[name] for name in tables if name != "all") == counts["all"]).all()
 
     def test_no_rows_are_no_groups_and_zeros(self):
         table = visits(8).slice(0, 0)
@@ -562,24 +564,28 @@ class EngineContract:
             assert exact(engine.run(single))[0] == [(0, 0, 0)]
 
     def test_batches_make_up_the_whole(self):
-        asked = plan(
+        query_plan = plan(
             parse("SELECT diagnosis, COUNT(*) FROM visits GROUP BY diagnosis"),
             POLICIES["row"],
             epsilon=1,
         )
         with self.opened({"visits": visits(20)}) as engine:
-            parts = engine.stream(asked).reveal_to(list)
-            assert sum(one.groups for one in parts) == exact(engine.run(asked))[0].__len__()
-            assert repr(engine.run(asked)) == "<withheld>"
+            parts = engine.stream(query_plan).reveal_to(list)
+            assert (
+                sum(part.groups for part in parts) == exact(engine.run(query_plan))[0].__len__()
+            )
+            assert repr(engine.run(query_plan)) == "<withheld>"
 
     def test_exactly_the_text_that_was_written_runs(self, monkeypatch):
         sql = "SELECT COUNT(*) AS n, MEDIAN(cost) AS m FROM visits"
-        asked = plan(parse(sql), POLICIES["row"], epsilon=1)
+        query_plan = plan(parse(sql), POLICIES["row"], epsilon=1)
         with self.opened({"visits": visits(8)}) as engine:
-            expected = exact(engine.run(asked))
-            written, seen, run = engine.prepare(asked), [], engine._run_statement
+            expected = exact(engine.run(query_plan))
+            written, seen, run = engine.prepare(query_plan), [], engine._run_statement
             monkeypatch.setattr(
-                engine, "_run_statement", lambda one, *more: seen.append(one) or run(one, *more)
+                engine,
+                "_run_statement",
+                lambda statement, *more: seen.append(statement) or run(statement, *more),
             )
             monkeypatch.setattr(engine, "_write_statement", None)
             assert exact(engine.run(written)) == expected
@@ -587,9 +593,9 @@ class EngineContract:
             assert {*map(id, seen)} == {*map(id, written.statements)}
 
     def test_there_is_one_error_and_the_next_question_is_served(self, caplog):
-        asked = plan(parse("SELECT COUNT(*) FROM visits"), POLICIES["row"], epsilon=1)
+        query_plan = plan(parse("SELECT COUNT(*) FROM visits"), POLICIES["row"], epsilon=1)
         with self.opened({"visits": visits(8)}) as engine:
-            written = engine.prepare(asked)
+            written = engine.prepare(query_plan)
             broken = replace(written.statements[0], sql="SELECT nothing FROM nowhere")
             with pytest.raises(EngineFailed) as failed:
                 engine.run(replace(written, statements=(broken,)))
@@ -598,7 +604,7 @@ class EngineContract:
             assert failed.value.__cause__ is None
             assert failed.value.__context__ is None
             assert failed.value.reference in caplog.text
-            assert exact(engine.run(asked))[0] == [(8,)]
+            assert exact(engine.run(query_plan))[0] == [(8,)]
 
     def test_an_unknown_table_is_refused_with_the_nearest(self):
         known = pytest.raises(InvalidPolicy, match="mean `visits`")
@@ -611,8 +617,10 @@ class EngineContract:
         plans = dict(marginals.marginal_plans(hostile_policy(**limits)))
         with self.opened({"odd": hostile()}) as engine, DuckDB({"odd": hostile()}) as reference:
             same(engine, reference, plans)
-            for name, asked in plans.items():
-                ours, theirs = (marginals.joint_rows(e.run(asked)) for e in (engine, reference))
+            for name, query_plan in plans.items():
+                ours, theirs = (
+                    marginals.joint_rows(e.run(query_plan)) for e in (engine, reference)
+                )
                 assert ours == theirs, name
                 assert (ours is None) == ("joint" not in name)
             cut = marginals.joint_rows(
@@ -636,10 +644,10 @@ class Sampled:
         return {(name := names[i * len(names) // kept]): plans[name] for i in range(kept)}
 
 
-def _refused(engine, asked):
+def _refused(engine, query_plan):
     """Whether an engine refuses a plan, as it may before anything is spent."""
     try:
-        engine.prepare(asked)
+        engine.prepare(query_plan)
     except Unsupported:
         return True
     return False
@@ -655,9 +663,9 @@ def _wards(engine, name, sql):
         bounds={"age": (0, 120)},
         keys={"ward": ["A", "B", "C"]},
     )
-    asked = plan(
+    query_plan = plan(
         parse(sql.format(name)),
         Policy([table.with_schema(engine.schema(name))], epsilon=9),
         epsilon=1,
     )
-    return {row[0]: row[1:] for row in exact(engine.run(asked))[0]}
+    return {row[0]: row[1:] for row in exact(engine.run(query_plan))[0]}

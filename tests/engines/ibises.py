@@ -34,7 +34,7 @@ def over_sqlite(tables):
 
 def store(database, name, table):
     """Stores an Arrow table; SQLite has no NaN, and holds its name instead."""
-    columns = ", ".join(f'"{one.name}" {declared(one.type)}' for one in table.schema)
+    columns = ", ".join(f'"{field.name}" {declared(field.type)}' for field in table.schema)
     database.execute(f'CREATE TABLE "{name}" ({columns})')
     marks = ", ".join("?" * table.num_columns)
     rows = zip(*(map(stored, column.to_pylist()) for column in table.columns), strict=True)

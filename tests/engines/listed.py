@@ -132,11 +132,11 @@ class ListsContract:
             if self.sorts_lists:
                 same(engine, reference, plans)
                 return
-            for asked in plans.values():
+            for query_plan in plans.values():
                 with pytest.raises(Unsupported, match="by their lists"):
-                    engine.prepare(asked)
+                    engine.prepare(query_plan)
             ranked = {
                 sql: plan(parse(sql), lists.policy(), epsilon=0.5, delta=1e-3)
-                for sql in (one.replace("ROW_NUMBER()", "RANK()") for one in TIES)
+                for sql in (question.replace("ROW_NUMBER()", "RANK()") for question in TIES)
             }
             same(engine, reference, ranked)

@@ -29,23 +29,23 @@ def planner(policy, *, missing):
 def marginal_plans(policy):
     """Marginals with and without merged cells, and joint cells, by name."""
     for missing in (False, True):
-        made = planner(policy, missing=missing)
+        marginals = planner(policy, missing=missing)
         name = f"missing {missing}"
-        yield f"{name}: pair", made.plan((0, 2), **PRICE)
+        yield f"{name}: pair", marginals.plan((0, 2), **PRICE)
         numbers = tuple(min(i, 2) for i in range(5 + missing))
-        yield f"{name}: merged", made.plan((0, 4), **PRICE, merged={0: numbers})
-        far = made.distance((1,), [0] * made.count_cells((1,)), ends=(0, 1))
+        yield f"{name}: merged", marginals.plan((0, 4), **PRICE, merged={0: numbers})
+        far = marginals.distance((1,), [0] * marginals.count_cells((1,)), ends=(0, 1))
         level = {"scale": 8, "confidence": Fraction(19, 20)}
-        yield f"{name}: joint", made.plan_choice([far], epsilon=Fraction(1), **level)
+        yield f"{name}: joint", marginals.plan_choice([far], epsilon=Fraction(1), **level)
 
 
 def joint_rows(withheld):
     """The joint cells, in an order of their own; None for other plans."""
 
-    def told(found):
-        if found.joint is None:
+    def told(result):
+        if result.joint is None:
             return None
-        pairs = zip(found.joint.codes.tolist(), found.joint.count.tolist(), strict=True)
+        pairs = zip(result.joint.codes.tolist(), result.joint.count.tolist(), strict=True)
         return sorted(pairs)
 
     return withheld.reveal_to(told)

@@ -36,10 +36,10 @@ def told(exact):
         for i, value in enumerate(values)
     }
     cells = {}
-    for name, one in exact.cells.items():
-        found = list(zip(*(column.to_pylist() for column in one.keys), strict=True))
-        found = found or [()] * len(one.cell)
-        places = zip(found, one.cell.tolist(), one.count.tolist(), strict=True)
+    for name, counts in exact.cells.items():
+        key_rows = list(zip(*(column.to_pylist() for column in counts.keys), strict=True))
+        key_rows = key_rows or [()] * len(counts.cell)
+        places = zip(key_rows, counts.cell.tolist(), counts.count.tolist(), strict=True)
         cells[name] = {(group, cell): count for group, cell, count in places if count}
     return {place: value for place, value in groups.items() if value}, cells
 
@@ -50,13 +50,13 @@ def apart(left, right):
     return {place: by for place, by in moved.items() if by}
 
 
-def excess(made, left, right):
+def excess(query_plan, left, right):
     """What moved further than the plan declares: name, distance and bound."""
     (groups, cells), moved = zip(left, right, strict=True), {}
     steps = apart(*groups)
-    for block in made.blocks:
+    for block in query_plan.blocks:
         own = (
-            apart(*(one[block.features[0]] for one in cells))
+            apart(*(side[block.features[0]] for side in cells))
             if block.sql
             else {place: by for place, by in steps.items() if place[1] in block.features}
         )
@@ -64,11 +64,11 @@ def excess(made, left, right):
         far = sum(abs(by) ** power for by in own.values())
         moved[block.about] = far, block.mechanism.sensitivity**power
     units = [abs(by) for (_, name), by in steps.items() if name == "units"]
-    turns = 2 if made.neighbors == "replace" else 1
-    moved["units"] = sum(units), made.max_groups_per_unit * turns
+    turns = 2 if query_plan.neighbors == "replace" else 1
+    moved["units"] = sum(units), query_plan.max_groups_per_unit * turns
     moved["units of a group"] = max(units, default=0), 1
-    for choice in made.choices:
-        own = apart(*(one[choice.name] for one in cells))
+    for choice in query_plan.choices:
+        own = apart(*(side[choice.name] for side in cells))
         moved[choice.about] = choice_steps(choice, own), choice.changes
     return {name: pair for name, pair in moved.items() if pair[0] > pair[1]}
 
@@ -87,21 +87,21 @@ def choice_steps(choice, moved):
         [math.ceil(end / choice.mechanism.sensitivity) for end in ends]
         for ends in most.values()
     ]
-    return sum(sum(one) if choice.mechanism.monotone else max(one) for one in steps)
+    return sum(sum(step) if choice.mechanism.monotone else max(step) for step in steps)
 
 
-def write(engine, made):
+def write(engine, query_plan):
     """The plan in the engine's text. None if it cannot run it: it says so before the charge."""
     try:
-        return engine.prepare(made)
+        return engine.prepare(query_plan)
     except Unsupported:
         return None
 
 
-def run(engine, made):
+def run(engine, query_plan):
     """What the engine finds, or its error without the reference number."""
     try:
-        return engine.run(made).reveal_to(told)
+        return engine.run(query_plan).reveal_to(told)
     except EngineFailed as failed:
         return str(failed).replace(failed.reference, "...")
 
@@ -136,14 +136,14 @@ class Fuzz:
         assert not self.wrong, (len(self.wrong), self.wrong[:5], self.counts)
 
     def _ask(self, world, engines, known):
-        made = None
-        while made is None:
+        query_plan = None
+        while query_plan is None:
             sql, curved = self.questions.question(world.person)
             delta = self.questions.pick([0, 1e-3])
             with contextlib.suppress(DeniableError):
-                made = plan(parse(sql), world.policy, epsilon=1000, delta=delta)
-            self.counts["refused"] += made is None
-        texts = [write(engine, made) for engine in engines]
+                query_plan = plan(parse(sql), world.policy, epsilon=1000, delta=delta)
+            self.counts["refused"] += query_plan is None
+        texts = [write(engine, query_plan) for engine in engines]
         if None in texts:
             assert texts == [None, None]
             self.counts["unsupported"] += 1
@@ -152,14 +152,14 @@ class Fuzz:
         self.counts["run"] += 1
         left, right = self.run_sides(run, engines, texts)
         if isinstance(left, str) or isinstance(right, str):
-            self.wrong.append(("failed", sql, made, left, right))
-        elif far := excess(made, left, right):
-            self.wrong.append(("moved", sql, made, far))
-        elif world.roomy and not curved and "numbered" not in repr(made.statements):
+            self.wrong.append(("failed", sql, query_plan, left, right))
+        elif far := excess(query_plan, left, right):
+            self.wrong.append(("moved", sql, query_plan, far))
+        elif world.roomy and not curved and "numbered" not in repr(query_plan.statements):
             self.counts["compared"] += 1
-            same = [run(engine, made) for engine in known]
+            same = [run(engine, query_plan) for engine in known]
             if same != [left, right]:
-                self.wrong.append(("differs", sql, made, left, same[0]))
+                self.wrong.append(("differs", sql, query_plan, left, same[0]))
 
 
 # Functions of x that might see the sign of a zero or of a NaN.
@@ -185,25 +185,30 @@ class NeighborContract:
     def test_no_engine_sees_the_sign_of_zero_or_of_nan(self):
         """Nor does a hash, though DISTINCT keeps either zero, by the order of rows."""
         seen = " OR ".join(
-            f"{one.format('x')} IS DISTINCT FROM {one.format('ABS(x)')}" for one in OF_SIGNS
+            f"{each.format('x')} IS DISTINCT FROM {each.format('ABS(x)')}" for each in OF_SIGNS
         )
-        people, found, plans = range(1, 151), [], []
-        for asked in (f"COUNT(*) AS n FROM data WHERE {seen}", "COUNT(DISTINCT x) FROM data"):
+        people, answers, plans = range(1, 151), [], []
+        for selected in (
+            f"COUNT(*) AS n FROM data WHERE {seen}",
+            "COUNT(DISTINCT x) FROM data",
+        ):
             data = Table.declare("data", unit="id").with_schema({"id": "BIGINT", "x": "DOUBLE"})
             known = Policy([data], epsilon=10**4, delta=0.1)
-            plans.append(plan(parse(f"SELECT {asked}"), known, epsilon=1000))
+            plans.append(plan(parse(f"SELECT {selected}"), known, epsilon=1000))
         for zeros in ([0.0, -0.0], [-0.0, 0.0]):
             values = [
-                (one, value) for one in people for value in (*zeros, one + 0.5, one + 100.0)
+                (each, value) for each in people for value in (*zeros, each + 0.5, each + 100.0)
             ]
-            values += [(one, math.nan) for one in people] + [(one, -math.nan) for one in people]
+            values += [(each, math.nan) for each in people] + [
+                (each, -math.nan) for each in people
+            ]
             ids, numbers = zip(*values, strict=True)
             with self.opened({"data": pa.table({"id": ids, "x": numbers})}) as engine:
                 engine._salt = SALT
-                found.append([run(engine, one) for one in plans])
-        assert found[0] == found[1]
-        assert not any(found[0][0][0].values())
-        ((counted,),) = (one.values() for one in found[0][1][1].values())
+                answers.append([run(engine, each) for each in plans])
+        assert answers[0] == answers[1]
+        assert not any(answers[0][0][0].values())
+        ((counted,),) = (each.values() for each in answers[0][1][1].values())
         assert counted < len(people)  # the limit bites, and some people keep their zero
 
     def fuzz(self):

@@ -36,7 +36,8 @@ def plan(sql, *, keys=(), features=("n",), private=False, cells=()):
         engine_sql=sql,
         notes=(),
         choices=tuple(
-            Choice((f"q{i}_0",), "a test", MEDIAN, 1, one) for i, one in enumerate(cells)
+            Choice((f"q{i}_0",), "a test", MEDIAN, 1, cell_sql)
+            for i, cell_sql in enumerate(cells)
         ),
     )
 
@@ -44,10 +45,10 @@ def plan(sql, *, keys=(), features=("n",), private=False, cells=()):
 def shown(withheld):
     """What an engine withheld: (keys..., units, features...) a group, sorted."""
 
-    def rows(found):
-        columns = [column.to_pylist() for column in found.keys]
-        columns += [] if found.units is None else [found.units.tolist()]
-        columns += [column.tolist() for column in found.features.values()]
+    def rows(result):
+        columns = [column.to_pylist() for column in result.keys]
+        columns += [] if result.units is None else [result.units.tolist()]
+        columns += [column.tolist() for column in result.features.values()]
         return sorted(zip(*columns, strict=True), key=repr)
 
     return withheld.reveal_to(rows)

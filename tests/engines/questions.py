@@ -28,7 +28,9 @@ class Questions(Worlds):
         )
         sql = f"SELECT {f'{key} AS k, ' if key else ''}{outputs} FROM {source}"
         conditions = [
-            one for one in (where, self.boolean(2) if self.chance(0.4) else "") if one
+            condition
+            for condition in (where, self.boolean(2) if self.chance(0.4) else "")
+            if condition
         ]
         sql += f" WHERE {' AND '.join(conditions)}" if conditions else ""
         sql += f" GROUP BY {key}" if key else ""
@@ -39,9 +41,9 @@ class Questions(Worlds):
         number, text = self.pick(numbers), self.pick(texts)
         keys = [text, text, f"FLOOR({number} / 10) * 10", f"LEFT({text}, 1)", self.boolean(1)]
         keys += [f"ROUND({self.number(1)})", f"LENGTH({text})", f"UPPER(TRIM({text}))"]
-        for one in self.columns["date"]:
-            keys += [one, f"EXTRACT(year FROM {one})", f"DATE_TRUNC('month', {one})"]
-        return keys + [one for one in numbers if one in ("n", "i", "a.n", "a.i")]
+        for name in self.columns["date"]:
+            keys += [name, f"EXTRACT(year FROM {name})", f"DATE_TRUNC('month', {name})"]
+        return keys + [name for name in numbers if name in ("n", "i", "a.n", "a.i")]
 
     def source(self, person):
         """What stands behind FROM, its columns by kind, and a condition."""
@@ -102,11 +104,11 @@ class Questions(Worlds):
         yield f"({union})", kinds, ""
 
     def aggregate(self):
-        made = self.pick(AGGREGATES)
+        text = self.pick(AGGREGATES)
         for name, make in (("n", self.bounded), ("e", self.any), ("b", self.condition)):
-            while f"{{{name}}}" in made:
-                made = made.replace(f"{{{name}}}", make(), 1)
-        return made.replace("{k}", self.pick([*self.columns["text"], self.boolean(1)]))
+            while f"{{{name}}}" in text:
+                text = text.replace(f"{{{name}}}", make(), 1)
+        return text.replace("{k}", self.pick([*self.columns["text"], self.boolean(1)]))
 
     def condition(self):
         return self.boolean(2)
@@ -138,11 +140,11 @@ class Questions(Worlds):
             f"SIGN({a}) * {b}",
             self.signs(),
         ]
-        for one in self.columns["date"]:
+        for day in self.columns["date"]:
             part = self.pick(["year", "quarter", "week", "dayofweek", "hour"])
-            ways += [f"EXTRACT({part} FROM {one})"]
-            ways += [f"DATE_DIFF('day', {one}, DATE '2020-01-01')"]
-            ways += [f"DATE_DIFF('day', DATE '2020-01-01', {self.moved(one)})"]
+            ways += [f"EXTRACT({part} FROM {day})"]
+            ways += [f"DATE_DIFF('day', {day}, DATE '2020-01-01')"]
+            ways += [f"DATE_DIFF('day', DATE '2020-01-01', {self.moved(day)})"]
         curve = self.pick(CURVES[:-1])
         return self.pick([*ways, f"{curve}({a})"])
 
@@ -179,8 +181,8 @@ class Questions(Worlds):
         if not depth or self.chance(0.3):
             number, text = self.pick(self.columns["number"]), self.pick(self.columns["text"])
             leaves = [f"{number} > 3", f"{text} = 'A'", f"{number} IS NULL", f"{text} < 'b'"]
-            leaves += [f"{one} < DATE '1970-01-01'" for one in self.columns["date"]]
-            leaves += [f"{self.moved(one)} < DATE '2020-02-29'" for one in self.columns["date"]]
+            leaves += [f"{day} < DATE '1970-01-01'" for day in self.columns["date"]]
+            leaves += [f"{self.moved(day)} < DATE '2020-02-29'" for day in self.columns["date"]]
             return self.pick([*leaves, *self.columns["boolean"], "TRUE"])
         if self.chance(0.4):
             return self.nested(*(self.boolean(depth - 1) for _ in range(3)))

@@ -40,4 +40,4 @@ def policy() -> Policy:
         for name in ("alike", "more")
     ]
     public = Table.declare("twice", public=True).with_schema({"word": "VARCHAR"})
-    return Policy([*(one.with_schema(columns) for one in private), public], epsilon=100)
+    return Policy([*(table.with_schema(columns) for table in private), public], epsilon=100)

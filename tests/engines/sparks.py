@@ -72,8 +72,8 @@ def local(*, long=False):
 def connect_port(session):
     """The port of the Spark Connect server beside a session of this process."""
     service = "org.apache.spark.sql.connect.service.SparkConnectService$"
-    found = session._jvm.java.lang.Class.forName(service).getField("MODULE$").get(None)
-    return found.localPort()
+    server = session._jvm.java.lang.Class.forName(service).getField("MODULE$").get(None)
+    return server.localPort()
 
 
 def ran(script, *arguments):

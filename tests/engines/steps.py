@@ -23,7 +23,7 @@ from tests.query.hospital import policy
 @cache
 def steps():
     """Residuals at cells, a nearest place with sums, all products, a part by a hash."""
-    found = {}
+    plans = {}
     for person in (True, False):
         known = policy(person=person)
         table = known.tables["visits"]
@@ -32,12 +32,12 @@ def steps():
         sizes = tuple(len(column.key.values) for column in columns)
         for name, program in programs(sizes).items():
             price = {"mu_squared": Fraction(1, 100), "delta": Fraction(1, 10**6)}
-            found[f"{name}, {person}"] = planner.plan_step(program, name, **price)
+            plans[f"{name}, {person}"] = planner.plan_step(program, name, **price)
         if person:  # other engines cannot write doubles as DuckDB's text, which rows need
             hashed = hashed_column(table, Fraction(1, 3), "key")
-            own = found["residuals, True"]
-            found["part"] = restrict_to_part(own, table, ((hashed, "test"),))
-    return found
+            own = plans["residuals, True"]
+            plans["part"] = restrict_to_part(own, table, ((hashed, "test"),))
+    return plans
 
 
 def inlined(plan):

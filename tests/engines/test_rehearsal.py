@@ -55,31 +55,31 @@ def rows(seed=1, count=50):
 
 
 def test_the_schema_is_that_of_the_source():
-    with DuckDB.open(policy()) as real, open_rehearsal(policy()) as made:
-        assert made.schema("visits") == real.schema("visits")
+    with DuckDB.open(policy()) as real, open_rehearsal(policy()) as rehearsal:
+        assert rehearsal.schema("visits") == real.schema("visits")
 
 
 def test_the_values_fit_what_is_declared():
-    found = rows().to_pydict()
-    assert len(found["age"]) == 3000
-    assert set(found["ward"]) == {"A", "it's", "C"}
-    assert set(found["grade"]) == {1, 2.5}
-    assert 0 <= min(found["age"]) < 10 < 100 < max(found["age"]) <= 110
-    assert -5 <= min(found["cost"]) < 100 < 4900 < max(found["cost"]) <= 5000
-    assert all(abs(100 * one - round(100 * one)) < 1e-6 for one in found["cost"])
-    assert 0 <= min(found["ratio"]) < max(found["ratio"]) <= 1
-    assert set(found["well"]) == {True, False}
-    assert len(set(found["day"])) == 365
-    assert 5 < len(set(found["diagnosis"])) <= 20
-    assert 500 < len(set(found["patient"])) <= 750
-    assert None not in found["paid"]
+    columns = rows().to_pydict()
+    assert len(columns["age"]) == 3000
+    assert set(columns["ward"]) == {"A", "it's", "C"}
+    assert set(columns["grade"]) == {1, 2.5}
+    assert 0 <= min(columns["age"]) < 10 < 100 < max(columns["age"]) <= 110
+    assert -5 <= min(columns["cost"]) < 100 < 4900 < max(columns["cost"]) <= 5000
+    assert all(abs(100 * cost - round(100 * cost)) < 1e-6 for cost in columns["cost"])
+    assert 0 <= min(columns["ratio"]) < max(columns["ratio"]) <= 1
+    assert set(columns["well"]) == {True, False}
+    assert len(set(columns["day"])) == 365
+    assert 5 < len(set(columns["diagnosis"])) <= 20
+    assert 500 < len(set(columns["patient"])) <= 750
+    assert None not in columns["paid"]
 
 
 def test_the_real_rows_make_no_difference():
     """Other rows, other numbers of rows: the same rehearsal, to the byte, without a canary."""
-    one, other = rows(1, 50), rows(7, 3)
-    assert one.equals(other)
-    assert CANARY not in str(one.to_pydict())
+    table, other = rows(1, 50), rows(7, 3)
+    assert table.equals(other)
+    assert CANARY not in str(table.to_pydict())
 
 
 def test_a_source_that_is_elsewhere_is_not_needed():
@@ -92,6 +92,6 @@ def test_a_source_that_is_elsewhere_is_not_needed():
 @pytest.mark.parametrize("bounds", [(0, 1), (-3, 4), (0.5, 0.75)])
 def test_bounds_without_a_step(bounds):
     table = Table.declare("t", bounds={"x": bounds})
-    found = make_rows(table, {"x": "DOUBLE"})["x"].to_pylist()
-    assert min(found) == pytest.approx(bounds[0], abs=0.02 * (bounds[1] - bounds[0]))
-    assert bounds[0] <= min(found) < max(found) <= bounds[1]
+    values = make_rows(table, {"x": "DOUBLE"})["x"].to_pylist()
+    assert min(values) == pytest.approx(bounds[0], abs=0.02 * (bounds[1] - bounds[0]))
+    assert bounds[0] <= min(values) < max(values) <= bounds[1]

@@ -74,25 +74,25 @@ def rows() -> pa.Table:
     """Every value beside every other of its kind."""
 
     def beside(values, type_):
-        pairs = [(one, two) for one in values for two in values]
+        pairs = [(first, two) for first in values for two in values]
         return [
             pa.array([pairs[i % len(pairs)][side] for i in range(count)], type_)
             for side in (0, 1)
         ]
 
     count = max(len(NUMBERS), len(TEXTS)) ** 2
-    made = [pa.array(range(count), pa.int64()), *beside(NUMBERS, pa.float64())]
-    made += beside(TEXTS, pa.string())
-    made.append(pa.array([(True, False, None)[i % 3] for i in range(count)], pa.bool_()))
-    return pa.table([*made, *beside(MOMENTS, pa.timestamp("us"))], names=list(COLUMNS))
+    columns = [pa.array(range(count), pa.int64()), *beside(NUMBERS, pa.float64())]
+    columns += beside(TEXTS, pa.string())
+    columns.append(pa.array([(True, False, None)[i % 3] for i in range(count)], pa.bool_()))
+    return pa.table([*columns, *beside(MOMENTS, pa.timestamp("us"))], names=list(COLUMNS))
 
 
 def statement(uses: list[str]) -> str:
     """All of them, of every row."""
     known = Scope(Table.declare("data").with_schema(COLUMNS))
-    made = [known.resolve(parse_expression(one)) for one in ("i", *uses)]
-    source = subquery(select_clean_columns(known, made, [], outermost=True), "clean")
-    chosen = [named(known.sql(one), f"v{place}") for place, one in enumerate(made)]
+    expressions = [known.resolve(parse_expression(each)) for each in ("i", *uses)]
+    source = subquery(select_clean_columns(known, expressions, [], outermost=True), "clean")
+    chosen = [named(known.sql(each), f"v{place}") for place, each in enumerate(expressions)]
     return source.select(*chosen).sql(dialect="duckdb")
 
 
@@ -109,19 +109,23 @@ class UsesContract:
         return pa.Table.from_batches(list(engine._run_statement(_written(engine, sql))))
 
     def test_every_function_has_duckdbs_values(self):
-        asked = list(dict.fromkeys([*(one for uses in USES.values() for one in uses), *MORE]))
+        questions = list(
+            dict.fromkeys([*(each for uses in USES.values() for each in uses), *MORE])
+        )
         tables = {"data": self.given()}
         with self.opened(tables) as engine, DuckDB.open(tables) as reference:
-            kept = [one for one in asked if not _refused(engine, statement([one]))]
-            assert set(asked) - set(kept) == self.refused_uses
-            found = [
-                self.valued(one, statement(kept)).sort_by("v0").to_pydict()
-                for one in (engine, reference)
+            kept = [each for each in questions if not _refused(engine, statement([each]))]
+            assert set(questions) - set(kept) == self.refused_uses
+            answers = [
+                self.valued(each, statement(kept)).sort_by("v0").to_pydict()
+                for each in (engine, reference)
             ]
         different = {}
         for place, use in enumerate(kept, start=1):
             near = any(word in use.upper() for word in CURVES)
-            pairs = zip(*(one[f"v{place}"] for one in found), rows().to_pylist(), strict=True)
+            pairs = zip(
+                *(each[f"v{place}"] for each in answers), rows().to_pylist(), strict=True
+            )
             apart = [pair for pair in pairs if not _same(*pair[:2], near=near)]
             if apart:
                 different[use] = (len(apart), apart[0])

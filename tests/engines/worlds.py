@@ -129,7 +129,7 @@ class Worlds(Seeded):
     def _table(self, name, declared, limits, schema):
         properties = ("bounds", "step", "keys", "kind")
         given = {
-            key: {column: one[key] for column, one in declared.items() if key in one}
+            key: {column: facts[key] for column, facts in declared.items() if key in facts}
             for key in properties
         }
         return Table.declare(name, **given, **limits).with_schema(schema)
@@ -137,7 +137,10 @@ class Worlds(Seeded):
     def _sides(self, id_type, relation, person, most):
         ids = IDS[id_type]
         who = self.pick(ids)
-        others = [self.pick([None, *(one for one in ids if one != who)]) for _ in range(30)]
+        others = [
+            self.pick([None, *(identifier for identifier in ids if identifier != who)])
+            for _ in range(30)
+        ]
         if not person:
             others = [self.pick([None, *ids]) for _ in range(30)]
         columns = COLUMNS | (ZEROS if self.chance(0.25) else {})
@@ -163,25 +166,25 @@ class Worlds(Seeded):
 
     def _rows(self, ids, columns, *, alike=False):
         """Rows of odd values; those of one unit are all alike half of the time."""
-        made = [
+        rows = [
             (
-                one,
+                identifier,
                 *(
                     None if self.chance(0.1) else self.pick(values)
                     for *_, values in columns.values()
                 ),
             )
-            for one in ids
+            for identifier in ids
         ]
-        if made and alike and self.chance(0.5):
-            return [made[0]] * len(made)
+        if rows and alike and self.chance(0.5):
+            return [rows[0]] * len(rows)
         return (
             [
-                self.pick(made[: i + 1]) if self.chance(0.1) else row
-                for i, row in enumerate(made)
+                self.pick(rows[: i + 1]) if self.chance(0.1) else row
+                for i, row in enumerate(rows)
             ]
             if alike
-            else made
+            else rows
         )
 
     def _arrow(self, rows, id_type, columns):

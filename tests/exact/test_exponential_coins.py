@@ -21,16 +21,16 @@ def chance(distance, unit):
 
 
 def is_bracketed(distances, unit, depth, word_bits=2):
-    found = enumerate_coins(
+    coins = enumerate_coins(
         lambda source: tuple(
             flip_coins(np.array(distances), unit, source=source, word_bits=word_bits).tolist()
         ),
         depth,
     )
     for i, distance in enumerate(distances):
-        heads = sum(p for outcome, p in found.mass.items() if outcome[i])
+        heads = sum(p for outcome, p in coins.mass.items() if outcome[i])
         low, high = chance(distance, unit)
-        if not (heads <= high and low <= heads + found.open):
+        if not (heads <= high and low <= heads + coins.open):
             return False
     return True
 

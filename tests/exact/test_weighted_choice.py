@@ -128,7 +128,7 @@ def test_at_full_width_the_law_holds_and_a_near_one_does_not(size):
         wanted = [float(lo) for lo, _ in law(*known)]
         seen, wanted = [counts[i] for i in (0, 1, 2)], [wanted[i] for i in (0, 1, 2)]
         total = sum(wanted)
-        return chisquare(seen, [sum(seen) * one / total for one in wanted]).pvalue
+        return chisquare(seen, [sum(seen) * weight / total for weight in wanted]).pvalue
 
     assert fit(cells) > 1e-9
     assert fit(near) < 1e-9

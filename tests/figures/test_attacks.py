@@ -14,12 +14,12 @@ def test_the_lines_are_the_findings():
     left, right = attacks.compare(recovered, traced).axes
     assert list(left.lines[-1].get_ydata()) == [share for _, share in recovered.shares]
     exact, private = right.lines[-2:]
-    assert list(exact.get_ydata()) == [one.exact.auc for one in traced]
-    assert list(private.get_ydata()) == [one.private.auc for one in traced]
+    assert list(exact.get_ydata()) == [finding.exact.auc for finding in traced]
+    assert list(private.get_ydata()) == [finding.private.auc for finding in traced]
 
 
 def test_findings_about_people_are_not_drawn():
     people = pa.table({"ill": [True, False] * 5})
-    found = reconstruction(people, secret="ill", noises=[0])
+    finding = reconstruction(people, secret="ill", noises=[0])
     with pytest.raises(InvalidParameter, match="made-up rows only"):
-        attacks.compare(found, [simulate_membership(10, 10, repeats=1)])
+        attacks.compare(finding, [simulate_membership(10, 10, repeats=1)])

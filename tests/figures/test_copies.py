@@ -10,8 +10,8 @@ def test_cells_are_the_errors_of_pairs():
     chance = np.random.default_rng(1)
     names = ("a", "b", "c")
     frame = pa.table({name: chance.integers(0, 2, 400) for name in names})
-    with dp.protect(frame, keys=dict.fromkeys(names, (0, 1)), epsilon=2, delta=1e-6) as one:
-        copy = one.copy(epsilon=2, workload=[["a", "b"], ["c"]])
+    with dp.protect(frame, keys=dict.fromkeys(names, (0, 1)), epsilon=2, delta=1e-6) as session:
+        copy = session.copy(epsilon=2, workload=[["a", "b"], ["c"]])
     axes = copy.plot().axes[0]
     drawn = np.ma.filled(axes.images[0].get_array(), np.nan)
     pair, single = copy.scorecard.errors

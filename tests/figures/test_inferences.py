@@ -23,9 +23,9 @@ def ends(lines):
 def test_lines_are_the_intervals():
     (axes,) = inferences.intervals(FOUND).axes
     whole, noise = axes.collections
-    assert ends(whole) == [found.interval for found in FOUND]
-    assert ends(noise) == [found.noise for found in FOUND]
-    assert list(axes.lines[0].get_xdata()) == [found.value for found in FOUND]
+    assert ends(whole) == [estimate.interval for estimate in FOUND]
+    assert ends(noise) == [estimate.noise for estimate in FOUND]
+    assert list(axes.lines[0].get_xdata()) == [estimate.value for estimate in FOUND]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["A less B", "A less C"]
 
 

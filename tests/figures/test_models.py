@@ -66,15 +66,15 @@ def test_an_unbounded_interval_is_a_dashed_line():
 
 
 def test_the_roc_curve_lies_in_its_band():
-    made = histogram()
-    (axes,) = figures.roc(made).axes
+    scores = histogram()
+    (axes,) = figures.roc(scores).axes
     curve = axes.lines[1]
     assert curve.get_xdata()[0] == 0.0
     assert curve.get_ydata()[-1] == 1.0
     band = axes.collections[0].get_paths()[0].vertices
     top = band[:, 1].max()
     assert top <= 1.01
-    assert str(made.auc()) in axes.texts[0].get_text()
+    assert str(scores.auc()) in axes.texts[0].get_text()
 
 
 def test_calibration_has_a_whisker_for_each_range():

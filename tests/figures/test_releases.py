@@ -22,13 +22,13 @@ def answer():
 @pytest.mark.parametrize("column", ["n", "cost"])
 def test_bars_and_whiskers_are_values_and_intervals(answer, column):
     (axes,) = releases.bars(answer, column).axes
-    found = answer.to_arrow()
+    table = answer.to_arrow()
     drawn = [bar.get_width() for bar in axes.patches]
-    assert drawn == pytest.approx(found[column].to_pylist())
+    assert drawn == pytest.approx(table[column].to_pylist())
     (whiskers,) = axes.collections
     for side, name in enumerate([f"{column}_low", f"{column}_high"]):
         drawn = [segment[side][0] for segment in whiskers.get_segments()]
-        assert drawn == pytest.approx(found[name].to_pylist())
+        assert drawn == pytest.approx(table[name].to_pylist())
     assert [label.get_text() for label in axes.get_yticklabels()] == WARDS
 
 

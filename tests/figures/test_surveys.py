@@ -20,7 +20,7 @@ def test_estimates_and_intervals_are_drawn():
     (axes,) = surveys.estimates(scale).axes
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["5", "4", "3", "2", "1"]
     ends = [tuple(line.get_xdata()) for line in axes.lines if len(line.get_xdata()) == 2]
-    assert sorted(ends) == sorted(one.interval for one in scale.estimates[:5])
+    assert sorted(ends) == sorted(estimate.interval for estimate in scale.estimates[:5])
     (axes,) = surveys.estimates(mean).axes
     assert axes.lines[0].get_xdata() == pytest.approx(mean.estimates[0].interval)
 

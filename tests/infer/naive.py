@@ -22,8 +22,8 @@ def shares_differ(groups):
 def shares_missed(group, share):
     """Whether the usual interval of a share does not hold it."""
     rows = np.maximum(group.below, 1.0)
-    found = np.clip(group.above / rows, 0, 1)
-    return np.abs(found - share) > 1.96 * np.sqrt(found * (1 - found) / rows)
+    noisy = np.clip(group.above / rows, 0, 1)
+    return np.abs(noisy - share) > 1.96 * np.sqrt(noisy * (1 - noisy) / rows)
 
 
 def means_differ(groups):

@@ -42,8 +42,8 @@ def released_means(rng, *, sizes, means, spread, epsilon):
         NoisePart(noise, Fraction(0), Fraction(1)),
     )
     known = Variances(np.maximum(variance, 0.0), margin, Fraction(19, 20))
-    found = GroupMeans(tuple("ABC"), above, above + others, parts, "m", variance=known)
-    return found, f_oneway(*x).pvalue
+    groups = GroupMeans(tuple("ABC"), above, above + others, parts, "m", variance=known)
+    return groups, f_oneway(*x).pvalue
 
 
 def sizes_of(units, balance):
@@ -97,14 +97,14 @@ def test_equal_means_seldom_seem_to_differ(units, epsilon, balance, size, figure
     rng = np.random.default_rng(units)
     wrong = 0
     for _ in range(releases):
-        found, _ = released_means(
+        means, _ = released_means(
             rng,
             sizes=sizes_of(units, balance),
             means=(0.5,) * 3,
             spread=0.15,
             epsilon=epsilon,
         )
-        wrong += anova_p(found, level=0.05)[1] <= 0.05
+        wrong += anova_p(means, level=0.05)[1] <= 0.05
     figure(f"wrong in {wrong / releases:.4f} of {releases:,}")
     assert at_most(wrong / releases, releases)
 
@@ -164,10 +164,10 @@ def test_the_naive_test_of_noisy_shares_is_wrong_too_often():
 
 def test_with_little_noise_it_is_the_f_test():
     rng = np.random.default_rng(7)
-    found, plain = released_means(
+    means, plain = released_means(
         rng, sizes=(100, 100, 100), means=(0.45, 0.5, 0.52), spread=0.15, epsilon=500
     )
-    assert anova_p(found)[1] == pytest.approx(plain, abs=0.03)
+    assert anova_p(means)[1] == pytest.approx(plain, abs=0.03)
 
 
 def test_anova_of_a_release():

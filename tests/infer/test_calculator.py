@@ -38,9 +38,9 @@ def test_it_offers_groups_and_numbers(release):
     ],
 )
 def test_each_operation_covers_the_truth(release, operation, first, second, truth):
-    found = calculate(release, operation, first, second, value="n", confidence=0.999999)
-    assert found.low <= truth <= found.high
-    assert found.margin == max(found.value - found.low, found.high - found.value)
+    estimate = calculate(release, operation, first, second, value="n", confidence=0.999999)
+    assert estimate.low <= truth <= estimate.high
+    assert estimate.margin == max(estimate.value - estimate.low, estimate.high - estimate.value)
 
 
 def test_means_are_compared_one_by_one(release):

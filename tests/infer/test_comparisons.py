@@ -144,13 +144,13 @@ def test_noisy_counts_tested_as_if_exact_are_wrong_too_often():
 
 
 def test_a_difference_states_both_errors(shares):
-    found = infer.difference(shares, "A", "B")
-    assert found.value == pytest.approx(0.2, abs=0.002)
-    assert found.low == pytest.approx(0.16, abs=0.004)
-    assert found.high == pytest.approx(0.24, abs=0.004)
-    assert found.noise[1] - found.noise[0] < 0.01
-    assert found.p_value == pytest.approx(1e-4)
-    assert "independent draws" in found.target
+    estimate = infer.difference(shares, "A", "B")
+    assert estimate.value == pytest.approx(0.2, abs=0.002)
+    assert estimate.low == pytest.approx(0.16, abs=0.004)
+    assert estimate.high == pytest.approx(0.24, abs=0.004)
+    assert estimate.noise[1] - estimate.noise[0] < 0.01
+    assert estimate.p_value == pytest.approx(1e-4)
+    assert "independent draws" in estimate.target
     same = infer.difference(shares, "B", "C")
     assert same.low < 0 < same.high
     assert same.p_value == 1
@@ -169,9 +169,9 @@ def test_ratios_and_odds(shares):
 
 def test_a_ratio_to_nothing_is_not_bounded():
     release = protect(["A", "B"] * 50, [1, 0] * 50).sql(SHARES, epsilon=50)
-    found = infer.ratio(release, "A", "B")
-    assert found.high == np.inf
-    assert found.low > 5
+    estimate = infer.ratio(release, "A", "B")
+    assert estimate.high == np.inf
+    assert estimate.low > 5
     odds = infer.odds_ratio(release, "A", "B")
     assert odds.high == np.inf
     assert odds.low > 5
@@ -238,10 +238,10 @@ def test_the_target_is_named_and_the_declared_sample_counts():
 
 
 def test_a_trend_is_the_slope_over_the_scores(shares):
-    found = infer.trend(shares)
-    assert found.value == pytest.approx(-0.1, abs=0.002)
-    assert found.high < 0
-    assert infer.trend(shares, scores=[0, 10, 20]).value == pytest.approx(found.value / 10)
+    estimate = infer.trend(shares)
+    assert estimate.value == pytest.approx(-0.1, abs=0.002)
+    assert estimate.high < 0
+    assert infer.trend(shares, scores=[0, 10, 20]).value == pytest.approx(estimate.value / 10)
     with pytest.raises(InvalidParameter, match="one score for each of the 3 groups"):
         infer.trend(shares, scores=[1, 1, 1])
     with pytest.raises(InvalidParameter, match="`scores` must be finite"):
@@ -251,13 +251,13 @@ def test_a_trend_is_the_slope_over_the_scores(shares):
 def test_amounts_have_the_error_of_their_noise_alone(size):
     text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
     release = protect(["A"] * 300 + ["B"] * 100, [0] * 400).sql(text, epsilon=0.2)
-    found = infer.difference(release, "A", "B")
-    assert found.sampling is None
-    assert "these rows" in found.target
-    assert found.interval == found.noise
+    estimate = infer.difference(release, "A", "B")
+    assert estimate.sampling is None
+    assert "these rows" in estimate.target
+    assert estimate.interval == estimate.noise
     rng = np.random.default_rng(1)
     off = np.abs(laplace(rng, 0.2, 100_000) - laplace(rng, 0.2, 100_000))
-    half = found.high - found.value
+    half = estimate.high - estimate.value
     assert (off > half).mean() <= 0.053
     assert (off > half - 1).mean() > 0.047
 
@@ -265,10 +265,10 @@ def test_amounts_have_the_error_of_their_noise_alone(size):
 def test_a_ratio_of_counts_is_fiellers():
     text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
     release = protect(["A"] * 300 + ["B"] * 100, [0] * 400).sql(text, epsilon=20)
-    found = infer.ratio(release, "A", "B")
-    assert found.value == pytest.approx(3, abs=0.1)
-    assert found.low <= 3 <= found.high
-    assert found.high - found.low < 0.2
+    estimate = infer.ratio(release, "A", "B")
+    assert estimate.value == pytest.approx(3, abs=0.1)
+    assert estimate.low <= 3 <= estimate.high
+    assert estimate.high - estimate.low < 0.2
 
 
 def test_what_the_public_range_costs_is_said():
@@ -287,9 +287,9 @@ def test_what_the_public_range_costs_is_said():
 
 def test_the_p_value_agrees_with_the_interval():
     rng = np.random.default_rng(8)
-    found = released_shares(rng, units=300, share=0.3, epsilon=0.5, releases=30)
+    released = released_shares(rng, units=300, share=0.3, epsilon=0.5, releases=30)
     for first in range(0, 30, 2):
-        seen = contrast(found, {first: 1, first + 1: -1})
+        seen = contrast(released, {first: 1, first + 1: -1})
         assert (seen.p_value <= 0.05) == (seen.low > 0 or seen.high < 0)
 
 

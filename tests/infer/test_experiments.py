@@ -98,8 +98,8 @@ def test_planned_power_is_what_simulations_find():
         released_shares(rng, units=400, share=share, epsilon=0.1, releases=400)
         for share in (0.3, 0.42)
     )
-    found = wrong_differences(low, high, Fraction(19, 20)).mean()
-    assert abs(found - planned.private) < 0.12
+    power = wrong_differences(low, high, Fraction(19, 20)).mean()
+    assert abs(power - planned.private) < 0.12
     assert planned.private < planned.plain - 0.15
 
 
@@ -177,9 +177,9 @@ def test_the_power_for_means():
     assert 1080 < needed.plain < 1100 < needed.private
     many = spending(100).experiment("shop", arm="arm", outcome="spent", epsilon=12, looks=60)
     with many.reserve() as looks:
-        found = [looks.next().effects[0].value for _ in range(60)]
+        effects = [looks.next().effects[0].value for _ in range(60)]
     noise = trial._errors(60, 20, 25)[1] / 2000**2
-    assert np.std(found) == pytest.approx(noise**0.5, rel=0.35)
+    assert np.std(effects) == pytest.approx(noise**0.5, rel=0.35)
     for deviation in (None, 0, 101):
         with pytest.raises(InvalidParameter, match="`deviation`: how much outcomes"):
             trial.power(baseline=60, effect=3, units=2000, deviation=deviation)
@@ -192,8 +192,8 @@ def test_the_power_knows_how_many_arms_are_declared():
         for arms in ("ab", "abc")
     )
     assert three.power(**told).private < two.power(**told).private
-    found = three.run().effects
-    assert [effect.confidence for effect in found] == [0.975, 0.975]
+    effects = three.run().effects
+    assert [effect.confidence for effect in effects] == [0.975, 0.975]
 
 
 def test_a_unit_in_two_arms_is_left_out_by_its_own_rows():

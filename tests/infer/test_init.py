@@ -22,15 +22,15 @@ def holds_canary(value):
     """Whether the canary can be reached from a value, by whatever way."""
     seen, waiting = set(), [value]
     while waiting:
-        found = waiting.pop()
-        if id(found) in seen or isinstance(found, SKIPPED):
+        item = waiting.pop()
+        if id(item) in seen or isinstance(item, SKIPPED):
             continue
-        seen.add(id(found))
-        text = str(found.to_pydict()) if isinstance(found, pa.Table) else ""
-        text = found if isinstance(found, str) else text
-        if CANARY in text or str(NUMBER) in text or (type(found) is float and found == NUMBER):
+        seen.add(id(item))
+        text = str(item.to_pydict()) if isinstance(item, pa.Table) else ""
+        text = item if isinstance(item, str) else text
+        if CANARY in text or str(NUMBER) in text or (type(item) is float and item == NUMBER):
             return True
-        waiting += gc.get_referents(found)
+        waiting += gc.get_referents(item)
     return False
 
 

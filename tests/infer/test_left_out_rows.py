@@ -63,13 +63,13 @@ def test_the_mean_over_all_rows_is_covered_and_that_of_counted_rows_is_another(s
 def test_the_target_says_what_counts():
     visits = protect(np.random.default_rng(2))
     limits = visits.limits(epsilon=5, max_rows=8)
-    (found,) = visits.sql(ALL, epsilon=5).population(limits=limits)
-    assert found.target == (
+    (estimate,) = visits.sql(ALL, epsilon=5).population(limits=limits)
+    assert estimate.target == (
         "the population, of which the ids are independent draws; values are cut as declared, "
         "and one id counts with up to 8 rows, the caps of session.limits"
     )
-    assert "leave out at most 5" in found.notes[-1]  # truly 4 of 8 rows in a third: 50 %
-    assert found.confidence == 0.95
+    assert "leave out at most 5" in estimate.notes[-1]  # truly 4 of 8 rows in a third: 50 %
+    assert estimate.confidence == 0.95
 
 
 def test_of_one_group_no_more_is_left_out_than_of_all():

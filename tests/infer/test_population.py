@@ -31,17 +31,17 @@ def protect(**options):
 
 
 def test_shares_of_the_population_with_both_errors():
-    found = protect().sql(SHARES, epsilon=5).population()
-    assert len(found) == 2
-    assert found["A"].low < 0.5 < found["A"].high
-    assert found["B"].low == pytest.approx(0, abs=1e-6)
-    assert found["A"].high - found["A"].low == pytest.approx(0.063, abs=0.004)
-    assert str(found).splitlines()[-1] == (
+    estimates = protect().sql(SHARES, epsilon=5).population()
+    assert len(estimates) == 2
+    assert estimates["A"].low < 0.5 < estimates["A"].high
+    assert estimates["B"].low == pytest.approx(0, abs=1e-6)
+    assert estimates["A"].high - estimates["A"].low == pytest.approx(0.063, abs=0.004)
+    assert str(estimates).splitlines()[-1] == (
         "Target: the population, of which the ids are independent draws; values are cut as "
         "declared, and one id counts with up to 1 row in 1 group."
     )
-    table = found.to_arrow()
-    assert table["value"].to_pylist() == [one.value for one in found]
+    table = estimates.to_arrow()
+    assert table["value"].to_pylist() == [estimate.value for estimate in estimates]
     assert table.column_names[-1] == "sampling_high"
 
 
@@ -63,28 +63,32 @@ def test_counts_need_the_fraction():
         release.population()
     with pytest.raises(InvalidParameter, match="needs the sampling fraction"):
         release.population("n")
-    found = release.population(fraction=0.1)["A"]
-    assert found.low < 10_000 < found.high
-    assert found.noise[1] - found.noise[0] < 0.1 * (found.high - found.low)
+    estimate = release.population(fraction=0.1)["A"]
+    assert estimate.low < 10_000 < estimate.high
+    assert estimate.noise[1] - estimate.noise[0] < 0.1 * (estimate.high - estimate.low)
     with pytest.raises(InvalidParameter, match=r"at most 1\. Found 2"):
         release.population(fraction=2)
 
 
 def test_several_rows_of_a_person_count_as_if_they_were_equal():
-    one, two = (
+    single, double = (
         protect(max_rows_per_unit_per_group=rows).sql(SHARES, epsilon=20).population()["A"]
         for rows in (1, 2)
     )
-    assert two.high - two.low == pytest.approx(2**0.5 * (one.high - one.low), rel=0.1)
-    assert "One unit may have 2 rows here" in two.notes[0]
+    assert double.high - double.low == pytest.approx(
+        2**0.5 * (single.high - single.low), rel=0.1
+    )
+    assert "One unit may have 2 rows here" in double.notes[0]
     counts = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
-    one, two = (
+    single, double = (
         protect(max_rows_per_unit_per_group=rows)
         .sql(counts, epsilon=20)
         .population(fraction=0.5)["A"]
         for rows in (1, 2)
     )
-    assert two.high - two.low == pytest.approx(2**0.5 * (one.high - one.low), rel=0.1)
+    assert double.high - double.low == pytest.approx(
+        2**0.5 * (single.high - single.low), rel=0.1
+    )
 
 
 def test_strata_of_the_policy_have_fractions_of_their_own():
@@ -117,10 +121,10 @@ def test_the_finite_population_is_covered(size, figure):
     releases = size(small=2_000, full=10_000, what="simulated samples")
     rng = np.random.default_rng(3)
     having = rng.hypergeometric(300, 700, 600, releases)
-    found = released_shares(rng, units=600, share=0.3, epsilon=1, releases=releases)
+    shares = released_shares(rng, units=600, share=0.3, epsilon=1, releases=releases)
     above = having + laplace(rng, 1, releases)
     below = above + 600 - having + laplace(rng, 1, releases)
-    found = replace(found, above=above.astype(float), below=below.astype(float), sampled=0.6)
-    covered = covers(found, np.full(releases, 0.3), LEVEL)
+    shares = replace(shares, above=above.astype(float), below=below.astype(float), sampled=0.6)
+    covered = covers(shares, np.full(releases, 0.3), LEVEL)
     assert few_errors(figure, ~covered)
     assert covered.mean() < 0.99

@@ -65,14 +65,14 @@ def test_the_error_of_the_first_kind_of_one_share_by_enumeration(alternative, ep
 
 
 def test_several_noises_are_added_up():
-    one, two = Laplace(epsilon=1).noise(), Laplace(epsilon=2).noise()
+    first, second = Laplace(epsilon=1).noise(), Laplace(epsilon=2).noise()
     rng = np.random.default_rng(2)
     draws = rng.binomial(50, 0.4, 200_000)
     for rate in (1, 2):
         chance = -np.expm1(-rate)
         draws = draws + rng.geometric(chance, draws.size) - rng.geometric(chance, draws.size)
-    found = binomial_p(27, 50, 0.4, [one, two], "greater")
-    assert found == pytest.approx((draws >= 27).mean(), abs=0.002)
+    p_value = binomial_p(27, 50, 0.4, [first, second], "greater")
+    assert p_value == pytest.approx((draws >= 27).mean(), abs=0.002)
 
 
 DESIGNS = [  # the second group has that part of the first one's units
@@ -143,13 +143,13 @@ def test_a_right_share_is_seldom_rejected(units, epsilon, share, alternative, si
     """With a released number of rows."""
     releases = size(small=40, full=10_000, what="simulated shares")
     rng = np.random.default_rng(units)
-    found = released_shares(rng, units=units, share=share, epsilon=epsilon, releases=releases)
+    shares = released_shares(rng, units=units, share=share, epsilon=epsilon, releases=releases)
     wrong = [
-        released_rows_p(found.at(i), Fraction(str(share)), alternative, level=0.05)[1] <= 0.05
+        released_rows_p(shares.at(i), Fraction(str(share)), alternative, level=0.05)[1] <= 0.05
         for i in range(releases)
     ]
-    rows = np.maximum(np.rint(found.below), 1)
-    plain = exact_p(np.clip(found.above, 0, rows), rows, share, alternative) <= 0.05
+    rows = np.maximum(np.rint(shares.below), 1)
+    plain = exact_p(np.clip(shares.above, 0, rows), rows, share, alternative) <= 0.05
     assert few_errors(figure, wrong, plain)
 
 
@@ -165,8 +165,8 @@ def test_different_shares_are_told_apart():
         released_shares(rng, units=500, share=share, epsilon=0.5, releases=20)
         for share in (0.3, 0.45)
     )
-    found = [two_shares_p(low.at(i), high.at(i))[1] <= 0.05 for i in range(20)]
-    assert np.mean(found) > 0.8
+    rejected = [two_shares_p(low.at(i), high.at(i))[1] <= 0.05 for i in range(20)]
+    assert np.mean(rejected) > 0.8
 
 
 @pytest.fixture(scope="module")

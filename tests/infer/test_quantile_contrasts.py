@@ -34,13 +34,13 @@ def drawn(release, groups, rng):
     """The release of other rows: of the same plan, drawn by its mechanism."""
     plan, table = release.plan, release.answer.table
     mechanism = plan.choices[0].mechanism
-    found = [mechanism.release(values) for values in groups]
+    releases = [mechanism.release(values) for values in groups]
     columns = {"m: rows": [len(v) + int(laplace(rng, _rate(plan), 1)[0]) for v in groups]}
     for name, (level, _) in quantile_levels(plan).items():
         place = mechanism.quantiles.index(level)
-        columns[name] = [one.values[place] for one in found]
+        columns[name] = [answer.values[place] for answer in releases]
         for side, end in enumerate(release.answer.ends[name]):
-            columns[end] = [one.ends[place][side] for one in found]
+            columns[end] = [answer.ends[place][side] for answer in releases]
     for name, numbers in columns.items():
         table = table.set_column(table.column_names.index(name), name, pa.array(numbers))
     return replace(release, answer=replace(release.answer, table=table))
@@ -77,26 +77,32 @@ def test_differences_of_medians_are_covered(design, size, figure):
     releases = size(small=60, full=2_000, what="simulated pairs of medians")
     rows, epsilon, first, second, difference = DESIGNS[design]
     rng = np.random.default_rng(rows[0])
-    asked = protect(np.ones(2000), expected_rows=min(rows) * 2).sql(ASK, epsilon=epsilon)
+    answer = protect(np.ones(2000), expected_rows=min(rows) * 2).sql(ASK, epsilon=epsilon)
     wrong, plain = [], []
     for _ in range(releases):
         groups = [first(rng, rows[0]), second(rng, rows[1])]
-        found = infer.difference(drawn(asked, groups, rng), "A", "B")
-        wrong.append(not found.low - 0.5 <= difference <= found.high + 0.5)  # on a grid of 1
-        plain.append(not found.sampling[0] - 0.5 <= difference <= found.sampling[1] + 0.5)
+        estimate = infer.difference(drawn(answer, groups, rng), "A", "B")
+        wrong.append(
+            not estimate.low - 0.5 <= difference <= estimate.high + 0.5
+        )  # on a grid of 1
+        plain.append(not estimate.sampling[0] - 0.5 <= difference <= estimate.sampling[1] + 0.5)
     assert few_errors(figure, wrong, plain)
 
 
 def test_squares_of_distances_would_be_too_short():
     """Why the ends are added as they are: of values with a gap, squares miss far too often."""
     rng = np.random.default_rng(3)
-    asked = protect(np.ones(2000), expected_rows=800).sql(ASK, epsilon=5)
+    answer = protect(np.ones(2000), expected_rows=800).sql(ASK, epsilon=5)
     missed = []
     for _ in range(150):
         groups = [gap(0.51)(rng, 400), gap(0.49)(rng, 400)]
-        both = list(drawn(asked, groups, rng).population())
-        ends = [np.array([getattr(one, end) for one in both]) for end in ("low", "high")]
-        low, high = combine_ends([1, -1], np.array([one.value for one in both]), *ends)
+        both = list(drawn(answer, groups, rng).population())
+        ends = [
+            np.array([getattr(estimate, end) for estimate in both]) for end in ("low", "high")
+        ]
+        low, high = combine_ends(
+            [1, -1], np.array([estimate.value for estimate in both]), *ends
+        )
         missed.append(not low <= -1000 <= high)
     assert np.mean(missed) > 0.1
 
@@ -112,35 +118,38 @@ def release():
 
 
 def test_each_group_has_half_of_the_error(release):
-    found = infer.difference(release, "A", "B")
+    estimate = infer.difference(release, "A", "B")
     first, second = release.population(confidence=0.975)
-    assert found.interval == (first.low - second.high, first.high - second.low)
-    assert found.noise == (first.noise[0] - second.noise[1], first.noise[1] - second.noise[0])
-    assert found.value == first.value - second.value
-    assert found.low < 100 < found.high < 200
-    assert found.what == "MEDIAN(x) of A less that of B"
-    assert "independent draws" in found.target
-    assert found.confidence == 0.95
-    assert found.p_value == 0.05  # less is not told: the noise has a fixed part of the error
-    assert infer.difference(release, "A", "B", value="m") == found
-    assert infer.trend(release).value == -found.value
+    assert estimate.interval == (first.low - second.high, first.high - second.low)
+    assert estimate.noise == (
+        first.noise[0] - second.noise[1],
+        first.noise[1] - second.noise[0],
+    )
+    assert estimate.value == first.value - second.value
+    assert estimate.low < 100 < estimate.high < 200
+    assert estimate.what == "MEDIAN(x) of A less that of B"
+    assert "independent draws" in estimate.target
+    assert estimate.confidence == 0.95
+    assert estimate.p_value == 0.05  # less is not told: the noise has a fixed part of the error
+    assert infer.difference(release, "A", "B", value="m") == estimate
+    assert infer.trend(release).value == -estimate.value
 
 
 def test_half_of_the_error_needs_quantiles_that_are_further_away():
     """With 39 % of the expected rows those that were released are far enough for one group by
     itself, and not for two."""
     few = protect(VALUES, expected_rows=20_500).sql(ASK, epsilon=50)
-    assert all(0 < one.low < one.high < 1000 for one in few.population())
+    assert all(0 < estimate.low < estimate.high < 1000 for estimate in few.population())
     assert infer.difference(few, "A", "B").interval == (-1000, 1000)
 
 
 def test_ratios_of_quantiles(release):
     first, second = release.population(confidence=0.975)
-    found = infer.ratio(release, "A", "B")
-    assert found.value == first.value / second.value
-    assert found.interval == (first.low / second.high, first.high / second.low)
-    assert found.low > 1
-    assert found.p_value == 0.05
+    estimate = infer.ratio(release, "A", "B")
+    assert estimate.value == first.value / second.value
+    assert estimate.interval == (first.low / second.high, first.high / second.low)
+    assert estimate.low > 1
+    assert estimate.p_value == 0.05
     empty = protect([0.0, 500.0] * 400).sql(ASK, epsilon=50)
     over_nothing = infer.ratio(empty, "B", "A")
     assert over_nothing.high == over_nothing.value == np.inf
@@ -153,12 +162,15 @@ def test_ratios_of_quantiles(release):
 
 
 def test_the_noise_alone(release):
-    found = infer.difference(release, "A", "B", sampling=False)
+    estimate = infer.difference(release, "A", "B", sampling=False)
     first, second = release.population(confidence=0.975)
-    assert found.interval == found.noise
-    assert found.noise == (first.noise[0] - second.noise[1], first.noise[1] - second.noise[0])
-    assert found.sampling is None
-    assert "these rows" in found.target
+    assert estimate.interval == estimate.noise
+    assert estimate.noise == (
+        first.noise[0] - second.noise[1],
+        first.noise[1] - second.noise[0],
+    )
+    assert estimate.sampling is None
+    assert "these rows" in estimate.target
     text = "SELECT ward, MEDIAN(x) AS m FROM v GROUP BY ward"
     plain = protect(np.arange(2000) % 1000).sql(text, epsilon=10)
     with pytest.raises(InvalidParameter, match=r"Ask confidence=0\.975, or take .*=0\.9 here"):
@@ -169,12 +181,12 @@ def test_the_noise_alone(release):
 def test_all_pairs_of_medians_hold_together(release):
     values, wards = np.arange(6000) % 1000, tuple("ABC")
     session = protect(values, wards)
-    asked = session.sql(ASK, epsilon=50)
-    pairs = infer.all_pairs(asked)
-    alone = infer.all_pairs(asked, correction="none")
+    answer = session.sql(ASK, epsilon=50)
+    pairs = infer.all_pairs(answer)
+    alone = infer.all_pairs(answer, correction="none")
     assert [pair.confidence for pair in pairs] == pytest.approx([1 - 0.1 / 3] * 3)
     for pair, single, key in zip(pairs, alone, ("AB", "AC", "BC"), strict=True):
-        assert single == infer.difference(asked, *key)
+        assert single == infer.difference(answer, *key)
         assert pair.low <= single.low
         assert single.high <= pair.high
     four = protect(values, tuple("ABCD"))
@@ -208,7 +220,7 @@ def test_a_mean_is_meant_before_a_quantile():
 
 def test_an_end_at_a_bound_is_explained():
     session = protect(np.arange(2000) % 1000, expected_rows=20_000)
-    found = infer.difference(session.sql(ASK, epsilon=50), "A", "B")
-    assert found.interval == (-1000, 1000)
-    assert len(found.notes) == 2
-    assert "a smaller expected_rows" in found.notes[0]
+    estimate = infer.difference(session.sql(ASK, epsilon=50), "A", "B")
+    assert estimate.interval == (-1000, 1000)
+    assert len(estimate.notes) == 2
+    assert "a smaller expected_rows" in estimate.notes[0]

@@ -75,9 +75,9 @@ def test_the_median_of_the_population_is_covered(size, figure):
     for _ in range(releases):
         sample = np.minimum(rng.exponential(200, 800), 1000)
         data = protect(sample, expected_rows=1000)
-        (found,) = data.sql(TEXT, epsilon=1).population()
-        missed.append(not found.low <= 200 * np.log(2) <= found.high)
-        wide.append(found.high >= 400)  # the bound, if the noisy number of rows is too small
+        (estimate,) = data.sql(TEXT, epsilon=1).population()
+        missed.append(not estimate.low <= 200 * np.log(2) <= estimate.high)
+        wide.append(estimate.high >= 400)  # the bound, if the noisy number of rows is too small
     assert few_errors(figure, missed)
     assert np.mean(wide) <= 0.02
 
@@ -85,13 +85,19 @@ def test_the_median_of_the_population_is_covered(size, figure):
 def test_both_errors_and_the_levels_around():
     data = protect(np.arange(1000.0), expected_rows=1000)
     release = data.sql(TEXT, epsilon=20)
-    (found,) = release.population()
+    (estimate,) = release.population()
     levels = {name: float(level) for name, (level, _) in quantile_levels(release.plan).items()}
     assert sorted(levels.values()) == pytest.approx([0.449, 0.5, 0.551], abs=0.002)
-    assert found.what == "MEDIAN(x)"
-    assert found.noise[0] >= found.low
+    assert estimate.what == "MEDIAN(x)"
+    assert estimate.noise[0] >= estimate.low
     assert (
-        440 < found.low < found.sampling[0] + 8 < 500 < found.sampling[1] < found.high + 8 < 570
+        440
+        < estimate.low
+        < estimate.sampling[0] + 8
+        < 500
+        < estimate.sampling[1]
+        < estimate.high + 8
+        < 570
     )
     assert release.plan.confidence == Fraction(39, 40)
 
@@ -107,8 +113,8 @@ def test_what_a_quantile_needs_is_said():
     with pytest.raises(InvalidParameter, match=r"Ask for COUNT\(x\)"):
         alone.population()
     wide = data.sql("SELECT MEDIAN(x) AS m, COUNT(x) AS n FROM v", epsilon=1, confidence=0.975)
-    (found,) = wide.population()
-    assert found.interval == (0.0, 1000.0)  # no level beside it was asked for
+    (estimate,) = wide.population()
+    assert estimate.interval == (0.0, 1000.0)  # no level beside it was asked for
     bare = data.sql("SELECT MEDIAN(x) AS m, COUNT(x) AS n FROM v", epsilon=1, brackets=False)
     with pytest.raises(InvalidParameter, match="Ask without brackets=False"):
         bare.population(confidence=0.9)

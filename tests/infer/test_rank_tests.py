@@ -53,12 +53,12 @@ def test_nearly_empty_bins_hardly_count_if_the_noise_is_large():
     """All bins have equal noise, and bins with few rows would add nothing else."""
     rng = np.random.default_rng(4)
     low, high = [0.3, 0.4, 0.2, 0.1, *[0.0] * 8], [0.1, 0.3, 0.35, 0.25, *[0.0] * 8]
-    found = 0
+    rejections = 0
     for _ in range(40):
         cells = [rng.multinomial(250, shares) for shares in (low, high)]
         counts = noisy_counts(rng, cells, 0.1)
-        found += ranks_p(counts.values.reshape(2, 12), counts, level=0.05)[1] <= 0.05
-    assert found / 40 > 0.5
+        rejections += ranks_p(counts.values.reshape(2, 12), counts, level=0.05)[1] <= 0.05
+    assert rejections / 40 > 0.5
 
 
 def test_a_shift_is_found():
@@ -74,9 +74,9 @@ def test_a_release_with_two_groups_is_needed():
     visits = dp.protect(rows, name="visits", keys=keys, epsilon=10)
     text = "SELECT ward, pain, COUNT(*) AS n FROM visits GROUP BY ward, pain"
     release = visits.sql(text, epsilon=5)
-    for one in ((), ("A",)):
+    for groups in ((), ("A",)):
         with pytest.raises(InvalidParameter, match="The first key has 3 values: name"):
-            infer.rank_test(release, *one)
+            infer.rank_test(release, *groups)
     with pytest.raises(InvalidParameter, match="no group 'D'"):
         infer.rank_test(release, "A", "D")
     tested = infer.rank_test(release, "A", "B")
@@ -97,15 +97,15 @@ def test_a_released_histogram_is_compared():
         epsilon=100,
     )
     text = "SELECT ward, HISTOGRAM(cost, 5) AS h FROM v GROUP BY ward"
-    found = visits.sql(text, epsilon=5)
-    assert infer.rank_test(found).rejects()
-    tested = infer.independence_test(found, value="h")
+    release = visits.sql(text, epsilon=5)
+    assert infer.rank_test(release).rejects()
+    tested = infer.independence_test(release, value="h")
     assert tested.rejects()
     assert tested.hypothesis == "ward and HISTOGRAM(cost, 5) are independent"
-    counts, table, _ = read_table(found, None)
+    counts, table, _ = read_table(release, None)
     assert table.tolist() == [
         [row[f"h[{200 * i} to {200 * i + 200}]"] for i in range(5)]
-        for row in found.answer.table.to_pylist()
+        for row in release.answer.table.to_pylist()
     ]
     assert counts.groups[1] == ("A", "200 to 400")
     by_keys = "SELECT ward, FLOOR(cost / 200) AS b, COUNT(*) AS n FROM v GROUP BY ward, b"

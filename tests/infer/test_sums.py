@@ -64,9 +64,9 @@ def test_sums_are_those_of_the_released_numbers(counts):
 
 
 def test_one_group_keeps_its_own_margin(counts):
-    found = infer.total(counts, ["B"], value="n")
+    estimate = infer.total(counts, ["B"], value="n")
     at = counts["ward"].index("B")
-    assert found.interval == (counts["n_low"][at], counts["n_high"][at])
+    assert estimate.interval == (counts["n_low"][at], counts["n_high"][at])
 
 
 def test_the_margin_of_a_sum_covers_and_is_not_the_sum_of_margins(size):
@@ -74,8 +74,8 @@ def test_the_margin_of_a_sum_covers_and_is_not_the_sum_of_margins(size):
     rng = np.random.default_rng(5)
     errors = np.abs(draw(rng, (draws, 4)) @ np.array([1, 1, -1, 1]))
     release = released(TRUTH)
-    found = infer.total(release, ["A", "B", "D"], less=["C"])
-    half = found.high - found.value
+    estimate = infer.total(release, ["A", "B", "D"], less=["C"])
+    half = estimate.high - estimate.value
     missed = (errors > half).mean()
     assert at_most(missed, draws)
     assert (errors > half - 2).mean() > 0.05  # hardly shorter would be too short
@@ -89,11 +89,11 @@ def released(values):
         {"ward": [w for w, n in zip(WARDS, TRUTH, strict=True) for _ in range(int(n))]}
     )
     visits = dp.protect(rows, keys={"ward": WARDS}, epsilon=10)
-    made = visits.sql("SELECT ward, COUNT(*) AS n FROM data GROUP BY ward", epsilon=0.25)
-    table = made.answer.table
+    release = visits.sql("SELECT ward, COUNT(*) AS n FROM data GROUP BY ward", epsilon=0.25)
+    table = release.answer.table
     place = table.column_names.index("n")
     table = table.set_column(place, "n", pa.array([int(v) for v in values]))
-    return replace(made, answer=replace(made.answer, table=table))
+    return replace(release, answer=replace(release.answer, table=table))
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_shares_cover_and_know_what_noise_is_the_same(above, below, size):
     truth = TRUTH[above].sum() / TRUTH[below].sum()
     missed, widths, apart = 0, [], []
     for noise in draw(rng, (draws, 4)):
-        found = amounts(TRUTH + noise)
-        low, high = ratio_ends(found, above, below, LEVEL)
+        measured = amounts(TRUTH + noise)
+        low, high = ratio_ends(measured, above, below, LEVEL)
         missed += not low <= truth <= high
         widths.append(high - low)
     assert at_most(missed / draws, draws)
@@ -126,8 +126,8 @@ def test_shares_cover_and_know_what_noise_is_the_same(above, below, size):
 
 
 def test_a_share_of_counts_lies_between_nothing_and_all():
-    found = infer.share(released(np.array([800.0, 1.0, 0.0, 1.0])), ["A"])
-    assert found.high == 1.0
+    estimate = infer.share(released(np.array([800.0, 1.0, 0.0, 1.0])), ["A"])
+    assert estimate.high == 1.0
     none = infer.share(released(np.array([800.0, 0.0, 100.0, 1.0])), ["B"])
     assert none.low == 0.0
     odd = infer.share(released(np.array([900.0, -300.0, 0.0, 0.0])), ["A"])

@@ -80,9 +80,9 @@ def test_counts_and_sums_of_the_population(times):
 
 def test_sums_by_the_size_of_the_frame():
     text = "SELECT SUM(cost) AS s FROM visits FOR POPULATION"
-    (found,) = protect(sample={"frame": 60_000}).sql(text, epsilon=500).population()
-    assert found.low < 3 * 60_000 < found.high
-    assert found.what == "SUM(cost) of the population"
+    (estimate,) = protect(sample={"frame": 60_000}).sql(text, epsilon=500).population()
+    assert estimate.low < 3 * 60_000 < estimate.high
+    assert estimate.what == "SUM(cost) of the population"
 
 
 def test_without_a_sample_nothing_is_charged():
@@ -126,8 +126,10 @@ def test_the_target_of_a_sum_over_units_claims_no_number_of_rows():
         max_rows_per_unit_per_group=3,
         sample={"fraction": 0.5},
     )
-    (found,) = people.sql("SELECT SUM(cost) AS s FROM v FOR POPULATION", epsilon=5).population()
-    assert found.target.endswith("one id counts with up to its limit of rows")
+    (estimate,) = people.sql(
+        "SELECT SUM(cost) AS s FROM v FOR POPULATION", epsilon=5
+    ).population()
+    assert estimate.target.endswith("one id counts with up to its limit of rows")
     (mean,) = people.sql("SELECT AVG(cost) AS m FROM v FOR POPULATION", epsilon=5).population()
     assert mean.target.endswith("one id counts with up to 3 rows in 1 group")
 

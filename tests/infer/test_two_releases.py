@@ -33,22 +33,22 @@ def test_intervals_cover_as_often_as_they_say(visits, operation, size):
     covered = 0
     for _ in range(times):
         first, second = pair(visits)
-        found = calculate_with_both(first, operation, second, confidence=0.8)
-        covered += found.low <= TRUTH[operation] <= found.high
+        estimate = calculate_with_both(first, operation, second, confidence=0.8)
+        covered += estimate.low <= TRUTH[operation] <= estimate.high
     assert covered >= 0.8 * times - 6 * math.sqrt(0.16 * times)
 
 
 def test_the_margin_is_that_of_the_sum_of_both_noises(visits):
     first, second = pair(visits, (0.1, 0.05))
-    found = calculate_with_both(first, "difference", second)
+    estimate = calculate_with_both(first, "difference", second)
     singly = [
         float(part.release.answer.table["n_margin"][0].as_py()) for part in (first, second)
     ]
-    assert max(singly) < found.margin < sum(singly)
+    assert max(singly) < estimate.margin < sum(singly)
     noise = [
         dp.Laplace(epsilon=epsilon).release(np.zeros(40_000, int)) for epsilon in (0.1, 0.05)
     ]
-    inside = np.mean(np.abs(noise[0] - noise[1]) <= found.margin)
+    inside = np.mean(np.abs(noise[0] - noise[1]) <= estimate.margin)
     assert 0.945 < inside < 0.96
     too_short = np.mean(np.abs(noise[0] - noise[1]) <= max(singly))
     assert too_short < 0.945  # the same sample tells a wrong margin
@@ -67,5 +67,5 @@ def test_one_answer_given_twice_has_one_noise(visits):
 def test_equal_names_say_which_release_is_which(visits):
     first, second = (visits.sql(WARDS, epsilon=epsilon, fresh=True) for epsilon in (1, 2))
     numbers = (ReleasedNumbers(release, ["A"], "n") for release in (first, second))
-    found = calculate_with_both(next(numbers), "sum", next(numbers))
-    assert found.what == "n of A (first) and n of A (second)"
+    estimate = calculate_with_both(next(numbers), "sum", next(numbers))
+    assert estimate.what == "n of A (first) and n of A (second)"

@@ -176,20 +176,20 @@ class Side:
             self.connection.execute(f'CREATE TABLE "{name}" AS FROM given_{name}')
         self.known = {}
 
-    def run(self, made):
+    def run(self, plan):
         """Integers by group and name, and cells; or None if a statement fails."""
-        results = [self._rows(one.sql) for one in made.statements]
+        results = [self._rows(statement.sql) for statement in plan.statements]
         if None in results:
             return None
-        keys, groups, cells = len(made.keys), {}, {}
-        for one, rows in zip(made.statements, results, strict=True):
-            if one.kind == "cells":
-                found = cells.setdefault(one.name, {})
+        keys, groups, cells = len(plan.keys), {}, {}
+        for statement, rows in zip(plan.statements, results, strict=True):
+            if statement.kind == "cells":
+                counts = cells.setdefault(statement.name, {})
                 for row in rows:
                     place = row[:keys], row[keys]
-                    found[place] = found.get(place, 0) + int(row[keys + 1] or 0)
+                    counts[place] = counts.get(place, 0) + int(row[keys + 1] or 0)
                 continue
-            names = [*(["units"] if made.thresholding is not None else []), *made.features]
+            names = [*(["units"] if plan.thresholding is not None else []), *plan.features]
             for row in rows:
                 for name, value in zip(names, row[keys:], strict=True):
                     groups[row[:keys], name] = int(value or 0)
@@ -223,26 +223,26 @@ class Search:
             else:
                 yield self.sides[first], self.sides[second]
 
-    def harm(self, made, neighbors):
+    def harm(self, plan, neighbors):
         """What goes wrong, or None: a statement that fails on one side only, an integer that
         moves too far, or a price below the cost."""
-        if not made.loss.fits(ApproximateLoss(made.epsilon, made.delta)):
+        if not plan.loss.fits(ApproximateLoss(plan.epsilon, plan.delta)):
             return "the price is too low"
         for pair in self.pairs(neighbors):
-            left, right = (side.run(made) for side in pair)
+            left, right = (side.run(plan) for side in pair)
             if (left is None) != (right is None):
                 return "one side fails"
             if left is None:
                 continue
-            if far := excess(made, left, right):
+            if far := excess(plan, left, right):
                 return f"too far: {far}"
-            if _shown(made, left[0], right[0]):
+            if _shown(plan, left[0], right[0]):
                 return "too many groups of a unit"
         return None
 
 
-def _shown(made, left, right):
-    rule = made.thresholding
+def _shown(plan, left, right):
+    rule = plan.thresholding
     if rule is None:
         return False
     places = {place for place in {*left, *right} if place[1] == "units"}

@@ -222,9 +222,9 @@ TREE_CHANGES = {
 }
 
 
-def changes_of(made):
+def changes_of(plan):
     """Every single change of a plan's statements, as (name, statement, place in its tree)."""
-    for number, statement in enumerate(made.statements):
+    for number, statement in enumerate(plan.statements):
         nodes = list(sqlglot.parse_one(statement.sql, dialect="duckdb").walk())
         for name, (applies, _) in TREE_CHANGES.items():
             for place, node in enumerate(nodes):
@@ -232,9 +232,9 @@ def changes_of(made):
                     yield name, number, place
 
 
-def with_change(made, name, number, place):
+def with_change(plan, name, number, place):
     """The plan with one change; None if it changes nothing."""
-    old = made.statements[number].sql
+    old = plan.statements[number].sql
     tree = sqlglot.parse_one(old, dialect="duckdb")
     node = list(tree.walk())[place]
     new = TREE_CHANGES[name][1](node)
@@ -245,25 +245,25 @@ def with_change(made, name, number, place):
     text = tree.sql(dialect="duckdb")
     if text == old:
         return None
-    blocks = [replace(one, sql=text) if one.sql == old else one for one in made.blocks]
-    choices = [replace(one, sql=text) if one.sql == old else one for one in made.choices]
-    engine_sql = text if made.engine_sql == old else made.engine_sql
-    return replace(made, engine_sql=engine_sql, blocks=tuple(blocks), choices=tuple(choices))
+    blocks = [replace(part, sql=text) if part.sql == old else part for part in plan.blocks]
+    choices = [replace(part, sql=text) if part.sql == old else part for part in plan.choices]
+    engine_sql = text if plan.engine_sql == old else plan.engine_sql
+    return replace(plan, engine_sql=engine_sql, blocks=tuple(blocks), choices=tuple(choices))
 
 
-def some_mutants(made, draw, count):
+def some_mutants(plan, draw, count):
     """Some mutants of a plan: one of each of `count` names, at a random place."""
     by_name = {}
-    for name, number, place in changes_of(made):
+    for name, number, place in changes_of(plan):
         by_name.setdefault(name, []).append((number, place))
-    declared = list(declared_mutants(made))
+    declared = list(declared_mutants(plan))
     names = [*by_name, *(name for name, _ in declared)]
     for i in draw.permutation(len(names))[:count]:
         if i >= len(by_name):
             yield declared[i - len(by_name)]
             continue
         places = by_name[names[i]]
-        mutant = with_change(made, names[i], *places[int(draw.integers(len(places)))])
+        mutant = with_change(plan, names[i], *places[int(draw.integers(len(places)))])
         if mutant is not None:
             yield names[i], mutant
 
@@ -282,35 +282,35 @@ def _surer(mechanism):
     return Gaussian(variance=mechanism.variance, sensitivity=half)
 
 
-def declared_mutants(made):
+def declared_mutants(plan):
     """Every mutant of a plan in which something that it declares has changed."""
-    for i, block in enumerate(made.blocks):
+    for i, block in enumerate(plan.blocks):
         for name, noise in (
             ("sensitivity too small", _surer(block.mechanism)),
             ("noise too small", _noisier(block.mechanism, 2)),
         ):
-            blocks = list(made.blocks)
+            blocks = list(plan.blocks)
             blocks[i] = replace(block, mechanism=noise)
-            yield name, replace(made, blocks=tuple(blocks))
+            yield name, replace(plan, blocks=tuple(blocks))
         if len(block.features) > 1:
-            blocks = list(made.blocks)
+            blocks = list(plan.blocks)
             blocks[i] = replace(block, features=block.features[::-1])
-            yield "features turned round", replace(made, blocks=tuple(blocks))
-    for i, choice in enumerate(made.choices):
-        choices = list(made.choices)
+            yield "features turned round", replace(plan, blocks=tuple(blocks))
+    for i, choice in enumerate(plan.choices):
+        choices = list(plan.choices)
         if choice.changes > 1:
             choices[i] = replace(choice, changes=choice.changes - 1)
-            yield "fewer changes", replace(made, choices=tuple(choices))
+            yield "fewer changes", replace(plan, choices=tuple(choices))
         if isinstance(choice.mechanism, PermuteAndFlip):
             old = choice.mechanism
             smaller = PermuteAndFlip(
                 epsilon=old.epsilon, sensitivity=old.sensitivity / 2, monotone=old.monotone
             )
             choices[i] = replace(choice, mechanism=smaller)
-            yield "score moves less", replace(made, choices=tuple(choices))
-    yield "cheaper", replace(made, epsilon=made.epsilon / 2)
-    if made.thresholding is not None:
-        rule = made.thresholding
+            yield "score moves less", replace(plan, choices=tuple(choices))
+    yield "cheaper", replace(plan, epsilon=plan.epsilon / 2)
+    if plan.thresholding is not None:
+        rule = plan.thresholding
         if rule.groups > 1:
             fewer = Thresholding(
                 epsilon=rule.epsilon,
@@ -318,11 +318,11 @@ def declared_mutants(made):
                 groups=rule.groups - 1,
                 neighbors=rule.neighbors,
             )
-            yield "threshold for fewer groups", replace(made, thresholding=fewer)
-        yield "delta forgotten", replace(made, delta=made.delta / 10)
-    if made.beside:
-        yield "a table is not charged", replace(made, beside=())
-    other = "add-remove" if made.neighbors == "replace" else "replace"
-    yield "other neighbours", replace(made, neighbors=other)
-    yield "other unit", replace(made, unit="x")
-    yield "public table charged", replace(made, table="lookup")
+            yield "threshold for fewer groups", replace(plan, thresholding=fewer)
+        yield "delta forgotten", replace(plan, delta=plan.delta / 10)
+    if plan.beside:
+        yield "a table is not charged", replace(plan, beside=())
+    other = "add-remove" if plan.neighbors == "replace" else "replace"
+    yield "other neighbours", replace(plan, neighbors=other)
+    yield "other unit", replace(plan, unit="x")
+    yield "public table charged", replace(plan, table="lookup")

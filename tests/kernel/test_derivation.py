@@ -344,18 +344,20 @@ def made_for(question):
     return plan(parse(harm.QUESTIONS[question]), POLICY, epsilon=1, delta=delta)
 
 
-def changed(made, old, new):
+def changed(planned, old, new):
     """The plan with a text replaced in all statements; asserts that it occurs."""
-    assert any(old in one.sql for one in made.statements), [s.sql for s in made.statements]
+    assert any(old in part.sql for part in planned.statements), [
+        s.sql for s in planned.statements
+    ]
 
     def swap(sql):
         return sql.replace(old, new)
 
     return replace(
-        made,
-        engine_sql=swap(made.engine_sql),
-        blocks=tuple(replace(one, sql=swap(one.sql)) for one in made.blocks),
-        choices=tuple(replace(one, sql=swap(one.sql)) for one in made.choices),
+        planned,
+        engine_sql=swap(planned.engine_sql),
+        blocks=tuple(replace(part, sql=swap(part.sql)) for part in planned.blocks),
+        choices=tuple(replace(part, sql=swap(part.sql)) for part in planned.choices),
     )
 
 
@@ -382,8 +384,8 @@ def test_a_hostile_change_is_refused(case):
 def test_values_of_a_unit_are_limited_in_all_groups_together():
     """Six rows of a unit bring six different values to all groups, however they are named."""
     swapped = "SELECT u, v AS k0, k0 AS v, ROW_NUMBER()"
-    made = changed(made_for("different"), "SELECT *, ROW_NUMBER()", swapped)
-    (moved,) = check_plan(made, FACTS).parts
+    planned = changed(made_for("different"), "SELECT *, ROW_NUMBER()", swapped)
+    (moved,) = check_plan(planned, FACTS).parts
     assert (moved.l1, moved.l2_squared) == (6, 12)  # two values at most in one group
 
 
@@ -420,8 +422,8 @@ def test_an_optional_side_of_a_join_has_one_more_value():
 
 
 def test_a_choice_is_made_by_counts_and_not_by_sums_of_different_values():
-    made = changed(made_for("median"), "GROUP BY k0, v", "GROUP BY k0")
+    planned = changed(made_for("median"), "GROUP BY k0, v", "GROUP BY k0")
     total = "COALESCE(SUM(DISTINCT CAST(v AS INT128)), 0)"
-    summed = changed(made, "v AS cell, COUNT(*) AS n", f"0 AS cell, {total} AS n")
+    summed = changed(planned, "v AS cell, COUNT(*) AS n", f"0 AS cell, {total} AS n")
     with pytest.raises(PlanRefused, match="something else than counts"):
         check_plan(summed, FACTS)

@@ -55,8 +55,8 @@ def value_of(text):
     ],
 )
 def test_a_range_holds_what_it_says(text, low, high):
-    found = value_of(text)
-    assert (found.low, found.high) == (low, high)
+    bounds = value_of(text)
+    assert (bounds.low, bounds.high) == (low, high)
 
 
 @pytest.mark.parametrize("text", ["x + 1", "-x", "CASE WHEN x < 0 THEN 0 ELSE x END", "y % x"])
@@ -225,11 +225,11 @@ def test_a_whole_number_beside_a_double_is_rounded_and_may_no_longer_fit(text):
 )
 def test_a_whole_number_beside_a_double_is_rounded_before_the_rest(text):
     """The difference would be 4, and is 5; the quotient would be a whole number."""
-    found = value_of(text)
+    bounds = value_of(text)
     with duckdb.connect() as engine:
         engine.execute(f"CREATE TABLE t AS SELECT {MOST}::BIGINT AS n")
         told = engine.sql(f"SELECT {text} FROM t").fetchall()[0][0]
-    assert found.low <= Fraction(told) <= found.high
+    assert bounds.low <= Fraction(told) <= bounds.high
 
 
 def test_a_condition_says_what_is_not_null():
@@ -284,8 +284,8 @@ def test_rows_that_tie_may_hold_several_nans():
     """NaN equals -NaN, and its text tells which it is. A range excludes both."""
     with duckdb.connect() as engine:
         nans = "SELECT x, -x, x = -x, CAST(-x + 0.0::DOUBLE AS TEXT)"
-        (found,) = engine.sql(f"{nans} FROM (SELECT 'nan'::DOUBLE AS x)").fetchall()
-    assert found[2:] == (True, "-nan")
+        (row,) = engine.sql(f"{nans} FROM (SELECT 'nan'::DOUBLE AS x)").fetchall()
+    assert row[2:] == (True, "-nan")
     assert Value("double").interchanged().zeros == NANS
     assert Value("double", high=9).interchanged().zeros == 0
 
@@ -293,7 +293,7 @@ def test_rows_that_tie_may_hold_several_nans():
 def test_duckdb_adds_zeros_so():
     zero, none = "CAST(0.0 AS DOUBLE)", "(-CAST(0.0 AS DOUBLE))"
     sums = [f"{none} + {zero}", f"{zero} + {none}", f"{none} + {none}", f"{none} - {zero}"]
-    shown = ", ".join(f"CAST({one} AS TEXT)" for one in sums)
+    shown = ", ".join(f"CAST({term} AS TEXT)" for term in sums)
     with duckdb.connect() as engine:
-        found = engine.execute(f"SELECT {shown}").fetchone()
-    assert found == ("0.0", "0.0", "-0.0", "-0.0")
+        row = engine.execute(f"SELECT {shown}").fetchone()
+    assert row == ("0.0", "0.0", "-0.0", "-0.0")

@@ -89,10 +89,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("change", HOSTILE)
 def test_hostile_changes_are_refused(change):
-    asked, before, after, why = HOSTILE[change]
-    made = plan(parse(asked), KNOWN, epsilon=1)
-    assert check_plan(made, facts_of(KNOWN)).parts
-    assert before in made.engine_sql
-    hostile = replace(made, engine_sql=made.engine_sql.replace(before, after))
+    text, before, after, why = HOSTILE[change]
+    planned = plan(parse(text), KNOWN, epsilon=1)
+    assert check_plan(planned, facts_of(KNOWN)).parts
+    assert before in planned.engine_sql
+    hostile = replace(planned, engine_sql=planned.engine_sql.replace(before, after))
     with pytest.raises(PlanRefused, match=why):
         check_plan(hostile, facts_of(KNOWN))

@@ -45,7 +45,7 @@ def test_no_row_moves_several_features_further_than_together(features, sides):
         used = frozenset(n for i, j in terms for n, power in (("x", i), ("y", j)) if power)
         by_term = {(used, monomial(i, j)): factor for (i, j), factor in terms.items()}
         sums.append((used, terms, RowSum(by_term, boxes)))
-    found = joint(one for _, _, one in sums)
+    span = joint(term for _, _, term in sums)
     rows = [(None, *range(a, b + 1)) for a, b in sides]
     for x, y in product(*rows):
         known = {name for name, value in (("x", x), ("y", y)) if value is not None}
@@ -55,9 +55,9 @@ def test_no_row_moves_several_features_further_than_together(features, sides):
             else 0
             for used, terms, _ in sums
         ]
-        assert sum(map(abs, values)) <= found.total
-        assert found.low <= min(values)
-        assert max(values) <= found.high
+        assert sum(map(abs, values)) <= span.total
+        assert span.low <= min(values)
+        assert max(values) <= span.high
 
 
 def test_features_that_add_up_to_a_constant_are_paid_for_once():

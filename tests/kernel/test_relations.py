@@ -44,9 +44,9 @@ def groups(most, *columns):
     ],
 )
 def test_rows_and_groups_of_a_unit(limits, by_rows, by_groups):
-    made = relation(*limits)
-    assert made.rows_per_group(["k"]) == by_rows
-    assert made.groups_per_unit(["k"]) == by_groups
+    limited = relation(*limits)
+    assert limited.rows_per_group(["k"]) == by_rows
+    assert limited.groups_per_unit(["k"]) == by_groups
 
 
 def test_few_values_limit_the_groups():
@@ -58,8 +58,8 @@ def test_few_values_limit_the_groups():
 
 
 def test_a_dropped_column_multiplies_a_limit_on_rows_and_keeps_one_on_groups():
-    made = relation(rows(3, "k"), groups(2, "k"), rows(7, "v"))
-    assert set(made.carried({"v": "w"})) == {rows(6), groups(2), rows(7, "w")}
+    limited = relation(rows(3, "k"), groups(2, "k"), rows(7, "v"))
+    assert set(limited.carried({"v": "w"})) == {rows(6), groups(2), rows(7, "w")}
     assert set(relation(rows(3, "k")).carried({"v": "v"})) == set()
 
 
@@ -111,7 +111,7 @@ def test_union_all_of_rows_that_do_not_match_is_refused(other):
     ],
 )
 def test_row_numbers_meet_only_if_they_cannot_be_confused(first, second, fine):
-    owners = [Owner(None, "", frozenset(one)) for one in (first, second)]
+    owners = [Owner(None, "", frozenset(columns)) for columns in (first, second)]
     if fine:
         assert owners[0].united(owners[1]).numbers == {*first, *second}
     else:
@@ -121,13 +121,13 @@ def test_row_numbers_meet_only_if_they_cannot_be_confused(first, second, fine):
 
 def _counted(rows):
     """A plan that counts these rows of two tables, and what is known of the tables."""
-    made = [
+    tables = [
         Table.declare(name, unit="u", max_rows_per_unit_per_group=1).with_schema(
             {"u": "BIGINT", "x": "BIGINT"}
         )
         for name in "ab"
     ]
-    policy = Policy(made, epsilon=5)
+    policy = Policy(tables, epsilon=5)
     honest = plan(parse("SELECT COUNT(*) AS n FROM a JOIN b ON a.u = b.u"), policy, epsilon=1)
     sql = f"SELECT COUNT(*) AS {honest.blocks[0].features[0]} FROM "
     return replace(honest, engine_sql=sql + rows), facts_of(policy)
@@ -143,9 +143,9 @@ def _limited(table, most, window="ROW_NUMBER() OVER (PARTITION BY u ORDER BY x)"
 
 def test_rows_without_a_partner_count_even_if_the_other_side_has_none():
     both = f"{_limited('a', 0)} AS l RIGHT JOIN {_limited('b', 100)} AS r ON l.u = r.u"
-    made, facts = _counted(f"(SELECT r.u AS u FROM {both}) AS z")
+    planned, facts = _counted(f"(SELECT r.u AS u FROM {both}) AS z")
     with pytest.raises(PlanRefused, match=r"moves .* by 100"):
-        check_plan(made, facts)
+        check_plan(planned, facts)
 
 
 @pytest.mark.parametrize("most", [0, -100])
@@ -155,6 +155,6 @@ def test_a_limit_below_nothing_takes_nothing_from_others(most):
         f"SELECT u AS u, x AS x FROM {_limited(table, limit, ranked)} AS y"
         for table, limit in (("a", most), ("b", 100))
     ]
-    made, facts = _counted(f"({parts[0]} UNION ALL {parts[1]}) AS z")
+    planned, facts = _counted(f"({parts[0]} UNION ALL {parts[1]}) AS z")
     with pytest.raises(PlanRefused, match=r"moves .* by 100"):
-        check_plan(made, facts)
+        check_plan(planned, facts)

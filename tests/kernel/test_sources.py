@@ -42,7 +42,7 @@ def test_a_part_is_accepted_and_its_readings_are_told(question, table, part):
     verdict = check_plan(part_of(question, table, *part), FACTS)
     assert [column for column, _ in verdict.readings] == [column for column, _ in part]
     whole = check_plan(made_for(question), FACTS)
-    assert [one.l1 for one in verdict.parts] == [one.l1 for one in whole.parts]
+    assert [reading.l1 for reading in verdict.parts] == [reading.l1 for reading in whole.parts]
     assert whole.readings == ()
 
 
@@ -130,22 +130,22 @@ def test_a_unit_that_is_cast_in_a_full_join_may_be_null():
     for unit, known in ((f"COALESCE({', '.join(cast)})", False), ("COALESCE(a.u, b.u)", True)):
         both = f"{part} AS a FULL JOIN {part} AS b ON {' = '.join(cast)}"
         node = read_statement(f"SELECT {unit} AS u FROM {both}")
-        made = Derivation(Facts((wide,))).relation(node, {})
-        assert (made.units, made.known) == ({"u"}, known)
+        relation = Derivation(Facts((wide,))).relation(node, {})
+        assert (relation.units, relation.known) == ({"u"}, known)
 
 
 def test_a_table_that_protects_by_another_relation_is_refused():
     """All tables that a plan reads must have its relation between neighbours."""
-    made = made_for("private join")
-    assert check_plan(made, FACTS).parts
-    assert made.beside
-    for name in made.tables:
+    planned = made_for("private join")
+    assert check_plan(planned, FACTS).parts
+    assert planned.beside
+    for name in planned.tables:
         tables = [
-            replace(one, neighbors="replace") if one.name == name else one
-            for one in FACTS.tables
+            replace(table, neighbors="replace") if table.name == name else table
+            for table in FACTS.tables
         ]
         with pytest.raises(PlanRefused, match="private as it says"):
-            check_plan(made, Facts(tuple(tables)))
-        fewer = replace(made, table="more" if name == "data" else "data", beside=())
+            check_plan(planned, Facts(tuple(tables)))
+        fewer = replace(planned, table="more" if name == "data" else "data", beside=())
         with pytest.raises(PlanRefused, match="not charged"):
             check_plan(fewer, Facts(tuple(tables)))

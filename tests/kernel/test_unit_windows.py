@@ -82,7 +82,7 @@ def test_a_hostile_window_is_refused(case):
 
 def test_a_rank_limits_no_rows():
     """Rows that tie have the same rank, so RANK() <= 2 leaves any number of rows."""
-    made = plan(parse("SELECT ward, COUNT(*) FROM data GROUP BY ward"), POLICY, epsilon=1)
+    planned = plan(parse("SELECT ward, COUNT(*) FROM data GROUP BY ward"), POLICY, epsilon=1)
     ranked = "ROW_NUMBER() OVER (PARTITION BY u ORDER BY HASH(u, k0, $salt), k0)"
     with pytest.raises(PlanRefused):
-        check_plan(changed(made, ranked, "RANK() OVER (PARTITION BY u ORDER BY k0)"), FACTS)
+        check_plan(changed(planned, ranked, "RANK() OVER (PARTITION BY u ORDER BY k0)"), FACTS)

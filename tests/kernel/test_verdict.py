@@ -42,31 +42,31 @@ KNOWN = (
 @pytest.mark.parametrize("path", CASES + TOWN, ids=lambda path: path.stem)
 def test_the_kernel_agrees_with_every_golden_plan_exactly(path):
     which, _, sql = read(path)
-    made = plan(parse(sql), POLICIES[which], epsilon=0.5)
-    verdict = check_plan(made, FACTS[which])
+    planned = plan(parse(sql), POLICIES[which], epsilon=0.5)
+    verdict = check_plan(planned, FACTS[which])
     assert [part.l1 for part in verdict.parts] == [part.declared for part in verdict.parts]
-    assert verdict.loss.epsilon(float(made.delta)) <= float(made.epsilon) * (1 + 1e-9)
+    assert verdict.loss.epsilon(float(planned.delta)) <= float(planned.epsilon) * (1 + 1e-9)
 
 
 def agreement(plans):
     """How many plans there are, how many agree, how many exactly, and what was said."""
     counts, said = Counter(), Counter()
-    for made, facts in plans:
+    for planned, facts in plans:
         counts["plans"] += 1
-        verdict = opinion(made, facts)
+        verdict = opinion(planned, facts)
         if isinstance(verdict, str):
             said[verdict] += 1
-            assert any(known in verdict for known in KNOWN), (verdict, made)
+            assert any(known in verdict for known in KNOWN), (verdict, planned)
             continue
         counts["agree"] += 1
         counts["exactly"] += all(map(_is_exact, verdict.parts))
     return counts, said
 
 
-def opinion(made, facts):
+def opinion(planned, facts):
     """The kernel's verdict, or why it refuses."""
     try:
-        return check_plan(made, facts)
+        return check_plan(planned, facts)
     except PlanRefused as refusal:
         return str(refusal)
 
@@ -82,10 +82,12 @@ def _grammar_plans(count):
     for number in range(count):
         text, side = grammar.text(f"MARK{number}"), number % 2
         try:
-            made = plan(parse(text), policies[side], epsilon=1, delta=1e-6 * (number % 3 == 0))
+            planned = plan(
+                parse(text), policies[side], epsilon=1, delta=1e-6 * (number % 3 == 0)
+            )
         except DeniableError:
             continue
-        yield made, facts[side]
+        yield planned, facts[side]
 
 
 def test_the_kernel_agrees_with_the_plans_of_random_texts(size):
@@ -103,13 +105,13 @@ def _question_plans(count):
         for _ in range(min(count, 20)):
             text, _ = questions.question(world.person)
             try:
-                made = plan(
+                planned = plan(
                     parse(text), world.policy, epsilon=1000, delta=questions.pick([0, 1e-3])
                 )
             except DeniableError:
                 continue
             count -= 1
-            yield made, facts
+            yield planned, facts
 
 
 def test_the_kernel_agrees_with_the_plans_of_random_questions(size):
@@ -141,8 +143,8 @@ DECLARED = [
 def test_a_plan_that_declares_too_little_is_refused(question, change, relation):
     policy = harm.policy(relation)
     delta = 1e-3 if "GROUP BY code" in harm.QUESTIONS[question] else 0
-    made = plan(parse(harm.QUESTIONS[question]), policy, epsilon=1, delta=delta)
-    mutants = [mutant for name, mutant in declared_mutants(made) if name == change]
+    planned = plan(parse(harm.QUESTIONS[question]), policy, epsilon=1, delta=delta)
+    mutants = [mutant for name, mutant in declared_mutants(planned) if name == change]
     assert mutants
     for mutant in mutants:
         assert isinstance(opinion(mutant, facts_of(policy)), str)
@@ -151,10 +153,10 @@ def test_a_plan_that_declares_too_little_is_refused(question, change, relation):
 def test_the_number_of_rows_is_never_public():
     """A unit that is replaced may have another number of rows."""
     policy = harm.policy("replace")
-    made = plan(parse("SELECT MEDIAN(x) AS a FROM data"), policy, epsilon=1)
-    assert made.choices[0].mechanism.neighbors == "replace"
-    assert not isinstance(opinion(made, facts_of(policy)), str)
-    old = made.choices[0].mechanism
+    planned = plan(parse("SELECT MEDIAN(x) AS a FROM data"), policy, epsilon=1)
+    assert planned.choices[0].mechanism.neighbors == "replace"
+    assert not isinstance(opinion(planned, facts_of(policy)), str)
+    old = planned.choices[0].mechanism
     joint = Quantiles(
         old.quantiles, epsilon=old.epsilon, bounds=(0, 100), neighbors="replace", method="joint"
     )
@@ -162,8 +164,8 @@ def test_the_number_of_rows_is_never_public():
         old.quantiles, epsilon=old.epsilon, bounds=(0, 100), neighbors="replace", method="tree"
     )
     for mechanism in (joint, tree):
-        choice = dataclasses.replace(made.choices[0], mechanism=mechanism)
-        said = opinion(dataclasses.replace(made, choices=(choice,)), facts_of(policy))
+        choice = dataclasses.replace(planned.choices[0], mechanism=mechanism)
+        said = opinion(dataclasses.replace(planned, choices=(choice,)), facts_of(policy))
         assert "number of rows" in said
 
 
@@ -174,12 +176,12 @@ def test_every_shape_of_quantiles_has_a_rule(relation, brackets):
     policy = harm.policy(relation)
     for aggregates in ("MEDIAN(x)", "MIN(x), MAX(x)", "QUANTILE_CONT(x, [0.1, 0.2, 0.5, 0.9])"):
         question = parse(f"SELECT {aggregates} FROM data")
-        made = plan(question, policy, epsilon=1, brackets=brackets)
-        (part,) = check_plan(made, facts_of(policy)).parts
-        (choice,) = made.choices
+        planned = plan(question, policy, epsilon=1, brackets=brackets)
+        (part,) = check_plan(planned, facts_of(policy)).parts
+        (choice,) = planned.choices
         assert part.l1 == part.declared == choice.changes
         fewer = dataclasses.replace(choice, changes=choice.changes - 1)
-        said = opinion(dataclasses.replace(made, choices=(fewer,)), facts_of(policy))
+        said = opinion(dataclasses.replace(planned, choices=(fewer,)), facts_of(policy))
         assert "the plan counts" in said
 
 
@@ -188,7 +190,9 @@ class Trial:
 
     def __init__(self, seed):
         self.search, self.draw = harm.Search(), np.random.default_rng(seed)
-        self.policies = {one: harm.policy(one) for one in ("add-remove", "replace")}
+        self.policies = {
+            neighbors: harm.policy(neighbors) for neighbors in ("add-remove", "replace")
+        }
         self.counts, self.wrong = Counter(), []
 
     def run(self, count):
@@ -201,16 +205,16 @@ class Trial:
         relation = ("add-remove", "replace")[int(self.draw.integers(2))]
         private = "code" in harm.QUESTIONS[name].split("GROUP BY")[-1]
         delta = 1e-3 if private or self.draw.random() < 0.3 else 0
-        made = plan(
+        planned = plan(
             parse(harm.QUESTIONS[name]), self.policies[relation], epsilon=1, delta=delta
         )
         facts = facts_of(self.policies[relation])
-        assert check_plan(made, facts).parts
-        assert self.search.harm(made, relation) is None
-        return made, relation, facts
+        assert check_plan(planned, facts).parts
+        assert self.search.harm(planned, relation) is None
+        return planned, relation, facts
 
-    def _mutate(self, made, relation, facts):
-        for name, mutant in some_mutants(made, self.draw, 8):
+    def _mutate(self, planned, relation, facts):
+        for name, mutant in some_mutants(planned, self.draw, 8):
             self.counts["mutants"] += 1
             harmful, said = self.search.harm(mutant, relation), opinion(mutant, facts)
             refused = isinstance(said, str)
@@ -238,22 +242,22 @@ def test_keys_beside_a_statement_have_the_kind_of_what_they_are_compared_with():
     frame = pa.table({"word": ["k1", "zz"] * 50})
     keys = {"word": [f"k{i}" for i in range(150)]}
     with dp.protect(frame, name="t", keys=keys, epsilon=9) as opened:
-        made = opened.plan("SELECT word, COUNT(*) AS n FROM t GROUP BY word", epsilon=1)
-        assert "(keys 0)" in made.engine_sql
+        planned = opened.plan("SELECT word, COUNT(*) AS n FROM t GROUP BY word", epsilon=1)
+        assert "(keys 0)" in planned.engine_sql
         numbers = replace(
-            made.keys[0], kind="number", values=tuple(range(150)), step=Fraction(1)
+            planned.keys[0], kind="number", values=tuple(range(150)), step=Fraction(1)
         )
-        opened.describe_check(made)
+        opened.describe_check(planned)
         with pytest.raises(PlanRefused, match="of its kind"):
-            opened.describe_check(replace(made, keys=(numbers,)))
+            opened.describe_check(replace(planned, keys=(numbers,)))
 
 
 def test_features_and_statements_have_names_of_their_own():
     frame = pa.table({"a": [1.0, 2.0], "b": [3.0, 4.0]})
     with dp.protect(frame, name="t", bounds={"a": (0, 9), "b": (0, 9)}, epsilon=9) as opened:
-        made = opened.plan("SELECT MEDIAN(a) AS a, MEDIAN(b) AS b FROM t", epsilon=1)
-        first, second = made.choices
+        planned = opened.plan("SELECT MEDIAN(a) AS a, MEDIAN(b) AS b FROM t", epsilon=1)
+        first, second = planned.choices
         same = replace(second, names=first.names, about=first.about)
         assert same.name == first.name
         with pytest.raises(PlanRefused, match="the same name"):
-            opened.describe_check(replace(made, choices=(first, same)))
+            opened.describe_check(replace(planned, choices=(first, same)))

@@ -45,13 +45,13 @@ def test_all_commands_are_found():
     """As many as there are SELECTs in such fences, so that none is overlooked."""
     fences = [fence for page in PAGES for fence in FENCE.finditer(page.read_text("utf-8"))]
     written = sum(fence[2].count("SELECT ") for fence in fences if fence[1] != "python")
-    found = sum(len(list(queries(page.read_text("utf-8")))) for page in PAGES)
-    assert found == written >= 10
+    count = sum(len(list(queries(page.read_text("utf-8")))) for page in PAGES)
+    assert count == written >= 10
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_kernel_agrees_with_the_commands_of_the_docs(text):
     policy = Policy([VISITS], epsilon=3)
-    made = plan(parse(text.replace("clinic.visits", "visits")), policy, epsilon=0.5)
-    verdict = check_plan(made, facts_of(policy))
+    planned = plan(parse(text.replace("clinic.visits", "visits")), policy, epsilon=0.5)
+    verdict = check_plan(planned, facts_of(policy))
     assert [part.l1 for part in verdict.parts] == [part.declared for part in verdict.parts]

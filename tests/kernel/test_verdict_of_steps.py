@@ -21,7 +21,7 @@ from tests.query.hospital import policy
 def planned(name, *, neighbors="add-remove", rows=3, program=None):
     known = policy(neighbors=neighbors, max_rows_per_unit_per_group=rows)
     table = known.tables["visits"]
-    columns = [cells_of(table, one).counted for one in ("ward", "age")]
+    columns = [cells_of(table, label).counted for label in ("ward", "age")]
     sizes = tuple(len(column.key.values) for column in columns)
     planner = StepPlanner(known, table, columns)
     step = program or programs(sizes)[name]

@@ -31,7 +31,7 @@ def test_they_count_as_if_they_stood_where_they_are_read(name, neighbors):
 
 def plan_residuals(known):
     table = known.tables["visits"]
-    columns = [cells_of(table, one).counted for one in ("ward", "age")]
+    columns = [cells_of(table, name).counted for name in ("ward", "age")]
     step = programs(tuple(len(column.key.values) for column in columns))["residuals"]
     spent = {"mu_squared": Fraction(1, 10), "delta": Fraction(1, 10**6)}
     return StepPlanner(known, table, columns).plan_step(step, "residuals", **spent)
@@ -132,13 +132,13 @@ WORST = [
 @pytest.mark.parametrize("name", STEPS)
 def test_one_unit_moves_steps_over_stored_rows_by_no_more(name, neighbors):
     plan, _, _ = planned(name, neighbors=neighbors)
-    found = []
+    answers = []
     for rows in WORST:
         with DuckDB.open({"visits": table(rows)}) as engine:
             engine._salt = SALT
-            found.append(engine.run(plan).reveal_to(told))
-    pairs = [(left, right) for left in found for right in found if left is not right]
-    pairs = pairs if neighbors == "replace" else [(left, found[0]) for left in found[1:]]
+            answers.append(engine.run(plan).reveal_to(told))
+    pairs = [(left, right) for left in answers for right in answers if left is not right]
+    pairs = pairs if neighbors == "replace" else [(left, answers[0]) for left in answers[1:]]
     assert any(left != right for left, right in pairs)
     for left, right in pairs:
         assert not excess(plan, left, right)

@@ -14,10 +14,10 @@ def contributions(program):
     values = np.stack([value.evaluate(named) for value in program.values], axis=1)
     if not program.places:
         return values
-    found = np.zeros((len(records), program.size, values.shape[1]), np.int64)
+    vectors = np.zeros((len(records), program.size, values.shape[1]), np.int64)
     for place in program.places:
-        found[np.arange(len(records)), place.evaluate(named)] += values
-    return found.reshape(len(records), -1)
+        vectors[np.arange(len(records)), place.evaluate(named)] += values
+    return vectors.reshape(len(records), -1)
 
 
 def largest_movement(program, rows, neighbors):
@@ -37,9 +37,9 @@ def largest_movement(program, rows, neighbors):
 def share_of_declared(training, program):
     """The largest movement as a share of the declared one; it must not be above 1."""
     declared = training.planner.sensitivities(program)[1]
-    found = largest_movement(
+    movement = largest_movement(
         program, training.planner.max_rows_per_unit, training.data.table.neighbors
     )
-    share = (found / declared) ** 0.5
+    share = (movement / declared) ** 0.5
     print(f"largest movement: {share:.3f} of the declared one")
     return share

@@ -58,25 +58,25 @@ class Asked:
 
 def watch(monkeypatch) -> list[Asked]:
     """Notes every step that is asked from here on."""
-    asked: list[Asked] = []
+    steps: list[Asked] = []
     step = TrainingRun.step
 
     def noting(self, program, about, **price):
-        found = step(self, program, about, **price)
+        result = step(self, program, about, **price)
         planner, plan = self.training.planner, self.releases[-1].plan
         both = planner.sensitivities(program)
         rows = planner.max_rows_per_unit
-        asked.append(Asked(program, plan, *both, rows, plan.neighbors))
-        return found
+        steps.append(Asked(program, plan, *both, rows, plan.neighbors))
+        return result
 
     monkeypatch.setattr(TrainingRun, "step", noting)
-    return asked
+    return steps
 
 
-def vectors_of(asked: Asked, classes: tuple[object, ...] = CLASSES) -> list[np.ndarray]:
+def vectors_of(step: Asked, classes: tuple[object, ...] = CLASSES) -> list[np.ndarray]:
     """What each record adds, by the engine that runs the step's statement on it alone."""
-    statement = inlined(asked.plan).replace("$salt", "0")
-    found = []
+    statement = inlined(step.plan).replace("$salt", "0")
+    vectors = []
     with duckdb.connect() as connection:
         connection.execute("SET threads = 1")
         for colour, age, label in RECORDS:
@@ -85,51 +85,51 @@ def vectors_of(asked: Asked, classes: tuple[object, ...] = CLASSES) -> list[np.n
             connection.register("data", pa.table(own))
             rows = connection.execute(statement).fetchall()
             connection.unregister("data")
-            sums = np.zeros((asked.program.size, len(asked.program.values)), dtype=object)
+            sums = np.zeros((step.program.size, len(step.program.values)), dtype=object)
             for row in rows:
-                place, values = (row[0], row[1:]) if asked.program.places else (0, row)
+                place, values = (row[0], row[1:]) if step.program.places else (0, row)
                 sums[place] = [value or 0 for value in values]
-            found.append(sums.ravel())
-    return found
+            vectors.append(sums.ravel())
+    return vectors
 
 
-def in_python(asked: Asked, codes: np.ndarray) -> np.ndarray:
+def in_python(step: Asked, codes: np.ndarray) -> np.ndarray:
     """The same sums of rows whose cells are given, computed in Python."""
     rows = {f"c{i}": codes[:, i] for i in range(codes.shape[1])}
-    named = evaluate(asked.program.levels, rows)
-    sums = np.zeros((asked.program.size, len(asked.program.values)), dtype=np.int64)
-    values = [value.evaluate(named) for value in asked.program.values]
-    places = [place.evaluate(named) for place in asked.program.places] or [0 * codes[:, 0]]
+    named = evaluate(step.program.levels, rows)
+    sums = np.zeros((step.program.size, len(step.program.values)), dtype=np.int64)
+    values = [value.evaluate(named) for value in step.program.values]
+    places = [place.evaluate(named) for place in step.program.places] or [0 * codes[:, 0]]
     for place in places:
         for i, value in enumerate(values):
             np.add.at(sums[:, i], place, value)
     return sums.ravel()
 
 
-def largest_share(asked: Asked, vectors: list[np.ndarray]) -> float:
+def largest_share(step: Asked, vectors: list[np.ndarray]) -> float:
     """The most that one unit moves the step, as a share of what is declared. All units of up to
     the declared number of rows are compared, with none and with each other."""
     size = len(vectors[0])
     units = [np.zeros(size, dtype=object)]
-    for count in range(1, asked.rows + 1):
+    for count in range(1, step.rows + 1):
         for chosen in combinations_with_replacement(range(len(vectors)), count):
             units.append(sum(vectors[i] for i in chosen))
     stack = np.array(units, dtype=np.float64)
-    before = stack if asked.neighbors == "replace" else stack[:1]
+    before = stack if step.neighbors == "replace" else stack[:1]
     worst = 0.0
     for unit in before:
         gap = stack - unit
-        if asked.gaussian:
-            moved, declared = float((gap**2).sum(axis=1).max()), asked.l2_squared
+        if step.gaussian:
+            moved, declared = float((gap**2).sum(axis=1).max()), step.l2_squared
             worst = max(worst, (moved / declared) ** 0.5)
         else:
-            worst = max(worst, float(np.abs(gap).sum(axis=1).max()) / asked.l1)
+            worst = max(worst, float(np.abs(gap).sum(axis=1).max()) / step.l1)
     return worst
 
 
-def declared_covers(asked: Asked) -> bool:
+def declared_covers(step: Asked) -> bool:
     """Whether the noise was made for what is declared."""
-    mechanism = asked.plan.blocks[0].mechanism
-    if asked.gaussian:
-        return Fraction(mechanism.sensitivity) ** 2 >= asked.l2_squared
-    return Fraction(mechanism.sensitivity) >= asked.l1
+    mechanism = step.plan.blocks[0].mechanism
+    if step.gaussian:
+        return Fraction(mechanism.sensitivity) ** 2 >= step.l2_squared
+    return Fraction(mechanism.sensitivity) >= step.l1

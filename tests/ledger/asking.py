@@ -21,10 +21,10 @@ TERMS = Terms.from_budget(Budget(100))
 
 def _answer(ledger, question, name):
     """Asks one question, and answers it with a name if nobody has."""
-    with ledger.ask(plan(1), plan_hash=question) as found:
-        if not isinstance(found, Entry):
-            return found.record
-        ledger.settle(found, json.dumps(name))
+    with ledger.ask(plan(1), plan_hash=question) as outcome:
+        if not isinstance(outcome, Entry):
+            return outcome.record
+        ledger.settle(outcome, json.dumps(name))
         return json.dumps(name)
 
 
@@ -97,24 +97,24 @@ def kill_runs(where, key, *, kills, log):
     """
     DurableLedger(where, TERMS, key=key).close()
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    found = {"kills": 0, "lost": 0, "charged twice": 0}
+    counts = {"kills": 0, "lost": 0, "charged twice": 0}
     for _ in range(kills):
         kill_worker(lambda tell: _work(where, key, log, out, tell), steps=10)
-        found["kills"] += 1
+        counts["kills"] += 1
         ledger = DurableLedger(where, TERMS, key=key)
         ledger.verify()
         bodies = [row.read() for row in ledger._journal.read_all()[0]]
         ledger.close()
-        asked = [body["question_id"] for body in bodies if body["kind"] == "reserved"]
+        ids = [body["question_id"] for body in bodies if body["kind"] == "reserved"]
         steps = {
             f"step {body['of']} {body['step']}" for body in bodies if body["kind"] == "step"
         }
         noted = {line for line in Path(log).read_text().splitlines() if line.startswith("step")}
-        found["lost"] += len(noted - steps)
-        found["charged twice"] += len(asked) - len(set(asked))
+        counts["lost"] += len(noted - steps)
+        counts["charged twice"] += len(ids) - len(set(ids))
     told = _told(where, key)
     outcomes = {state: told["states"].count(state) for state in set(told["states"])}
-    return found | {"runs": len(asked), "spent": told["spent"], "outcomes": outcomes}
+    return counts | {"runs": len(ids), "spent": told["spent"], "outcomes": outcomes}
 
 
 def _work(where, key, log, out, tell):
@@ -132,9 +132,9 @@ def _work(where, key, log, out, tell):
 
 def _answer_in_steps(ledger, number, out, tell):
     plans = (plan(Fraction(1, 100)), plan(Fraction(1, 200)), plan(Fraction(1, 200)))
-    asked = {"plan_hash": f"hash {number}", "version": "", "analyst": None, "part": ()}
-    asked |= {"fresh": False, "question_id": str(number)}
-    with ledger.ask_run(plans, **asked) as run:
+    options = {"plan_hash": f"hash {number}", "version": "", "analyst": None, "part": ()}
+    options |= {"fresh": False, "question_id": str(number)}
+    with ledger.ask_run(plans, **options) as run:
         if isinstance(run, RecalledAnswer):
             return
         for each in plans:
@@ -149,12 +149,12 @@ def _answer_in_steps(ledger, number, out, tell):
 def _told(where, key):
     ledger = DurableLedger(where, TERMS, key=key)
     ledger.verify()
-    found = {
+    report = {
         "states": [entry.state for entry in ledger.entries],
         "spent": str(100 - ledger.remaining.epsilon),
     }
     ledger.close()
-    return found
+    return report
 
 
 JOBS = {"both": both, "kill_runs": kill_runs}

@@ -47,7 +47,7 @@ def plan(epsilon, delta=0, /, **changes):
     """A plan that counts rows at this price; a delta pays for private keys."""
     epsilon, delta = Fraction(str(epsilon)), Fraction(str(delta))
     share = epsilon / 2 if delta else epsilon
-    made = Plan(
+    default = Plan(
         table="data",
         unit=None,
         neighbors="add-remove",
@@ -70,13 +70,13 @@ def plan(epsilon, delta=0, /, **changes):
         engine_sql='SELECT COUNT(*) AS n FROM "data"',
         notes=(),
     )
-    return replace(made, **changes)
+    return replace(default, **changes)
 
 
-def answer_to(ledger, asked, **how):
+def answer_to(ledger, question, **how):
     """The kept answer to a question."""
-    with ledger.ask(asked, **how) as found:
-        return found.record
+    with ledger.ask(question, **how) as outcome:
+        return outcome.record
 
 
 # Losses of runs, and how many steps of epsilon 0.1 and delta 1e-9 fit each.
@@ -199,13 +199,13 @@ class LedgerContract:
         """Many at a barrier, room for a few: exactly those few succeed."""
         for _ in range(self.rounds):
             ledger = self.ledger(1)
-            asked = plan(0.1)
+            request = plan(0.1)
             barrier, done = threading.Barrier(16), []
 
-            def run(ledger=ledger, asked=asked, barrier=barrier, done=done):
+            def run(ledger=ledger, request=request, barrier=barrier, done=done):
                 barrier.wait()
                 try:
-                    ledger.settle(ledger.reserve(asked))
+                    ledger.settle(ledger.reserve(request))
                     done.append(True)
                 except BudgetExhausted:
                     done.append(False)
@@ -220,11 +220,13 @@ class LedgerContract:
 
     def test_entries_tell_how_each_charge_ended(self):
         ledger = self.ledger(1)
-        one, two = ledger.reserve(plan(0.1)), ledger.reserve(plan(0.2))
-        ledger.fail(one, "beef")
-        ledger.settle(two)
+        entry, other = ledger.reserve(plan(0.1)), ledger.reserve(plan(0.2))
+        ledger.fail(entry, "beef")
+        ledger.settle(other)
         ledger.reserve(plan(0.3))
-        states = [(str(one.epsilon), one.state, one.reference) for one in ledger.entries]
+        states = [
+            (str(entry.epsilon), entry.state, entry.reference) for entry in ledger.entries
+        ]
         assert states == [
             ("1/10", "failed", "beef"),
             ("1/5", "settled", None),
@@ -306,27 +308,27 @@ class LedgerContract:
             Policy([Table("data")], epsilon=1, delta=1e-6, filters=("pure", "zcdp"))
         )
         both, pure = self.make(terms), self.ledger(1, 1e-6)
-        asked = plan(0.01)
-        count = both.how_many(asked)
-        assert pure.how_many(asked) == 100
+        request = plan(0.01)
+        count = both.how_many(request)
+        assert pure.how_many(request) == 100
         rho, third = PureLoss(0.01).rho, Fraction(1, 3 * 10**6)  # of delta, for the way back
         assert ConcentratedLoss(rho * count).epsilon(third) <= 1
         assert ConcentratedLoss(rho * (count + 1)).epsilon(third) > 1
-        both.reserve_all([asked] * count)
+        both.reserve_all([request] * count)
         with pytest.raises(BudgetExhausted):
-            both.reserve(asked)
+            both.reserve(request)
         assert both.remaining.epsilon == 0  # in the pure sum; the concentrated one granted
-        assert both.how_many(asked) == 0
+        assert both.how_many(request) == 0
 
     def test_deltas_of_plans_count_in_every_filter(self):
         filters = ("pure", "zcdp", "gdp")
         ledger = self.make(
             Terms.from_policy(Policy([Table("data")], epsilon=1, delta=3e-6, filters=filters))
         )
-        assert {one.filter for one in ledger.remaining.others} == {"zcdp", "gdp"}
+        assert {usage.filter for usage in ledger.remaining.others} == {"zcdp", "gdp"}
         ledger.reserve(plan(0.1, 1e-8))  # private keys have a delta
-        assert {one.filter for one in ledger.remaining.others} == {"zcdp", "gdp"}
-        used = {one.filter: one.spent_delta for one in ledger.filter_usages()}
+        assert {usage.filter for usage in ledger.remaining.others} == {"zcdp", "gdp"}
+        used = {usage.filter: usage.spent_delta for usage in ledger.filter_usages()}
         assert used == dict.fromkeys(filters, Fraction(1, 10**8))
 
     def test_gaussian_plans_go_by_the_gaussian_sum(self):
@@ -334,12 +336,12 @@ class LedgerContract:
         policy = Policy([Table("data")], epsilon=1, delta=3e-6, filters=filters)
         ledger = self.make(Terms.from_policy(policy))
         bell = Gaussian(variance=10_000)
-        asked = plan(0.1, 1e-6, blocks=(Block(("n",), "rows", bell),), thresholding=None)
-        count = ledger.how_many(asked)
+        request = plan(0.1, 1e-6, blocks=(Block(("n",), "rows", bell),), thresholding=None)
+        count = ledger.how_many(request)
         assert count > 300
-        ledger.reserve_all([asked] * count)
+        ledger.reserve_all([request] * count)
         with pytest.raises(BudgetExhausted):
-            ledger.reserve(asked)
+            ledger.reserve(request)
 
     # Plans reserved in advance
 
@@ -349,11 +351,13 @@ class LedgerContract:
             ledger.reserve_all([plan(0.1)] * 100)
         entries = ledger.reserve_all([plan(0.1)] * 100, delta=1e-6)
         assert len(entries) == 100
-        assert {(one.number, one.place) for one in entries} == {(1, i) for i in range(100)}
+        assert {(entry.number, entry.place) for entry in entries} == {
+            (1, i) for i in range(100)
+        }
         assert ledger.remaining.delta == 0
         assert Fraction(47, 10) < 5 - ledger.remaining.epsilon < Fraction(48, 10)
-        for one in entries:
-            ledger.settle(one)
+        for entry in entries:
+            ledger.settle(entry)
         ledger.verify()
 
     def test_a_batch_is_all_or_nothing(self):
@@ -386,14 +390,14 @@ class LedgerContract:
         ledger.reserve(plan(0.1, neighbors=neighbors), part=(("ward", "B"),))
         part = (("ward", "B"),)
         assert ledger.remaining_for(part=part, touches=touches).epsilon == Fraction(left)
-        asked = plan("0.01", neighbors=neighbors)
-        assert ledger.how_many(asked, part=part) == int(100 * Fraction(left))
+        request = plan("0.01", neighbors=neighbors)
+        assert ledger.how_many(request, part=part) == int(100 * Fraction(left))
         with pytest.raises(BudgetExhausted, match=f"epsilon {left}, delta 0 are left"):
             ledger.reserve(plan("0.91", neighbors=neighbors), part=part)
         ledger.reserve(plan(left, neighbors=neighbors), part=part)
         assert ledger.remaining_for(part=part, touches=touches).epsilon == 0
         with pytest.raises(BudgetExhausted):
-            ledger.reserve(asked, part=part)
+            ledger.reserve(request, part=part)
 
     def test_a_filter_that_the_whole_has_passed_is_closed_to_its_parts(self):
         policy = Policy([Table("data")], epsilon=1, delta=1e-6, filters=("pure", "zcdp"))
@@ -442,20 +446,22 @@ class LedgerContract:
 
     def test_the_same_question_again_is_found(self):
         ledger = self.ledger(2)
-        asked = {"plan_hash": "f00d", "version": "march"}
-        assert ledger.recall(**asked) is None
-        with ledger.ask(plan(0.5), **asked) as entry:
-            assert ledger.recall(**asked) is None  # nothing was released yet
+        question = {"plan_hash": "f00d", "version": "march"}
+        assert ledger.recall(**question) is None
+        with ledger.ask(plan(0.5), **question) as entry:
+            assert ledger.recall(**question) is None  # nothing was released yet
             ledger.settle(entry, '{"n": 12}')
-        with ledger.ask(plan(0.5), **asked) as found:
-            assert (found.number, found.record) == (entry.number, '{"n": 12}')
-        assert ledger.recall(**asked) == found
+        with ledger.ask(plan(0.5), **question) as outcome:
+            assert (outcome.number, outcome.record) == (entry.number, '{"n": 12}')
+        assert ledger.recall(**question) == outcome
         assert ledger.recall(plan_hash="f00d", version="april") is None
         assert ledger.recall(plan_hash="beef", version="march") is None
         assert ledger.remaining.epsilon == Fraction(3, 2)
-        with ledger.ask(plan(0.5), **asked, fresh=True) as again:  # fresh noise is paid again
+        with ledger.ask(
+            plan(0.5), **question, fresh=True
+        ) as again:  # fresh noise is paid again
             ledger.settle(again, '{"n": 13}')
-        assert ledger.recall(**asked).record == '{"n": 13}'
+        assert ledger.recall(**question).record == '{"n": 13}'
         assert ledger.remaining.epsilon == 1
         ledger.verify()
 
@@ -471,13 +477,13 @@ class LedgerContract:
             assert answer_to(ledger, plan(0.5), plan_hash="f00d", analyst="bob") == "{}"
         with pytest.raises(BudgetExhausted, match="analyst eve"):
             answer_to(ledger, plan(0.5), plan_hash="f00d", analyst="eve")
-        spent = {one.account: one.spent for one in ledger.filter_usages()}
+        spent = {usage.account: usage.spent for usage in ledger.filter_usages()}
         half = Fraction(1, 2)
         assert spent == {"unit:*": half, "analyst:ann": half, "analyst:bob": half} | {
             "analyst:eve": 0
         }
         free = {name: ledger.recall(plan_hash="f00d", analyst=name) for name in analysts}
-        assert [name for name, found in free.items() if found] == ["ann", "bob"]
+        assert [name for name, answer in free.items() if answer] == ["ann", "bob"]
         ledger.verify()
 
     def test_whoever_receives_two_answers_pays_for_two(self):
@@ -488,9 +494,9 @@ class LedgerContract:
         for turn in (1, 2):
             entry = ledger.reserve(plan(1), analyst="ann", plan_hash="f00d")  # fresh each time
             ledger.settle(entry, str(turn))
-            with ledger.ask(plan(1), plan_hash="f00d", analyst="bob") as found:
-                assert (found.number, found.record) == (entry.number, str(turn))
-            spent = {one.account: one.spent for one in ledger.filter_usages()}
+            with ledger.ask(plan(1), plan_hash="f00d", analyst="bob") as outcome:
+                assert (outcome.number, outcome.record) == (entry.number, str(turn))
+            spent = {usage.account: usage.spent for usage in ledger.filter_usages()}
             assert spent["analyst:bob"] == spent["unit:*"] == turn
         with pytest.raises(InvalidParameter, match="no entry"):
             ledger.settle(replace(entry, number=entry.number + 2))  # bob's, which has ended
@@ -501,12 +507,12 @@ class LedgerContract:
     def test_six_threads_with_one_question_get_one_answer_and_pay_once(self):
         """The one who may answer waits until all others have asked too."""
         ledger, answers = self.ledger(6), []
-        asked, everybody = set(), threading.Event()
+        askers, everybody = set(), threading.Event()
         is_held = ledger._journal.is_held
 
         def note():
-            asked.add(threading.get_ident())
-            if len(asked) == 6:
+            askers.add(threading.get_ident())
+            if len(askers) == 6:
                 everybody.set()
 
         def look(token):
@@ -514,14 +520,14 @@ class LedgerContract:
             return is_held(token)
 
         def work(name):
-            with ledger.ask(plan(1), plan_hash="f00d") as found:
-                if isinstance(found, Entry):
+            with ledger.ask(plan(1), plan_hash="f00d") as outcome:
+                if isinstance(outcome, Entry):
                     note()
                     everybody.wait()
-                    ledger.settle(found, json.dumps(name))
+                    ledger.settle(outcome, json.dumps(name))
                     answers.append(json.dumps(name))
                 else:
-                    answers.append(found.record)
+                    answers.append(outcome.record)
 
         ledger._journal.is_held = look
         threads = [threading.Thread(target=work, args=(name,)) for name in range(6)]
@@ -593,7 +599,7 @@ class LedgerContract:
         with ledger.ask(plan(1), plan_hash="f00d") as entry:
             assert entry.number > left.number
             ledger.settle(entry, "{}")
-        assert [one.state for one in ledger.entries] == ["failed", "settled"]
+        assert [charge.state for charge in ledger.entries] == ["failed", "settled"]
         assert ledger.remaining.epsilon == 4  # both are charged
         with pytest.raises(InvalidParameter, match="already failed"):
             ledger.settle(left, "{}")  # one outcome
@@ -601,27 +607,27 @@ class LedgerContract:
 
     def test_a_question_id_has_one_charge_and_one_outcome(self):
         ledger = self.ledger(6)
-        asked = {"plan_hash": "f00d", "fresh": True}
+        question = {"plan_hash": "f00d", "fresh": True}
         for record, name in (("1", "first"), ("2", "second")):
-            with ledger.ask(plan(1), **asked, question_id=name) as entry:
+            with ledger.ask(plan(1), **question, question_id=name) as entry:
                 ledger.settle(entry, record)
         for record, name in (("1", "first"), ("2", "second")):
-            assert answer_to(ledger, plan(1), **asked, question_id=name) == record
-        with ledger.ask(plan(1), **asked, question_id="third") as entry:
+            assert answer_to(ledger, plan(1), **question, question_id=name) == record
+        with ledger.ask(plan(1), **question, question_id="third") as entry:
             ledger.fail(entry, "beef")
-        with ledger.ask(plan(1), **asked, question_id="fourth") as entry:
+        with ledger.ask(plan(1), **question, question_id="fourth") as entry:
             pass  # its process dies
-        with ledger.ask(plan(1), **asked, question_id="fifth") as entry:
+        with ledger.ask(plan(1), **question, question_id="fifth") as entry:
             ledger.settle(entry)  # too large to be kept
         for _ in range(2):
             for name, reference in (("third", "beef"), ("fourth", "abandoned")):
                 with pytest.raises(EngineFailed, match=reference):
-                    answer_to(ledger, plan(1), **asked, question_id=name)
+                    answer_to(ledger, plan(1), **question, question_id=name)
             with pytest.raises(InvalidParameter, match="too large to be kept"):
-                answer_to(ledger, plan(1), **asked, question_id="fifth")
+                answer_to(ledger, plan(1), **question, question_id="fifth")
         for bad in ("", "x" * 201, 7):
             with pytest.raises(InvalidParameter, match="question_id"):
-                answer_to(ledger, plan(1), **asked, question_id=bad)
+                answer_to(ledger, plan(1), **question, question_id=bad)
         assert ledger.remaining.epsilon == 1
         ledger.verify()
 
@@ -700,7 +706,7 @@ class LedgerContract:
             ledger.fail(entry, "beef")
         with ledger.ask(plan(1), plan_hash="f00d", analyst="bob", question_id="1") as entry:
             assert isinstance(entry, Entry)
-        assert [one.analyst for one in ledger.entries] == ["ann", "bob"]
+        assert [charge.analyst for charge in ledger.entries] == ["ann", "bob"]
 
     # Runs
 
@@ -769,13 +775,13 @@ class LedgerContract:
         assert ledger.remaining.epsilon == ledger.remaining.delta == 0
         same = UnionFilter.within(epsilon=1, delta=1e-6, kinds=filters)
         for epsilon in [0.125] + [0.015625] * 60:
-            asked = plan(epsilon)
-            if same.room_for(asked.loss):
-                same.spend(asked.loss)
-                run.step(asked)
+            request = plan(epsilon)
+            if same.room_for(request.loss):
+                same.spend(request.loss)
+                run.step(request)
             else:
                 with pytest.raises(BudgetExhausted):
-                    run.step(asked)
+                    run.step(request)
         run.settle()
         ledger.verify()
 
@@ -809,7 +815,7 @@ class LedgerContract:
         run.settle()
         both = ledger.reserve_run(PureLoss(1))  # every private table, unless named
         both.step(plan(0.25, beside=("more",), neighbors="replace"))
-        spent = {one.account: one.spent for one in ledger.filter_usages()}
+        spent = {usage.account: usage.spent for usage in ledger.filter_usages()}
         assert spent == {"unit:*": 2, "table:more": 1}
         ledger.verify()
 
@@ -861,14 +867,14 @@ class LedgerContract:
 
     def test_a_question_of_several_steps_is_one_charge_and_one_answer(self):
         ledger = self.ledger(2)
-        asked = {"plan_hash": "f00d", "version": "", "analyst": None, "part": ()}
-        asked |= {"fresh": False, "question_id": None}
-        with ledger.ask_run((plan(0.25), plan(0.5)), **asked) as run:
+        question = {"plan_hash": "f00d", "version": "", "analyst": None, "part": ()}
+        question |= {"fresh": False, "question_id": None}
+        with ledger.ask_run((plan(0.25), plan(0.5)), **question) as run:
             run.keep(run.step(plan(0.25)), "1", plan_hash="a", version="")
             run.step(plan(0.5))
             run.settle("[1, 2]")
-        with ledger.ask_run((plan(0.25), plan(0.5)), **asked) as found:
-            assert (found.number, found.record) == (run.entry.number, "[1, 2]")
+        with ledger.ask_run((plan(0.25), plan(0.5)), **question) as outcome:
+            assert (outcome.number, outcome.record) == (run.entry.number, "[1, 2]")
         assert answer_to(ledger, plan(0.25), plan_hash="a") == "1"  # a step is kept too
         assert ledger.remaining.epsilon == Fraction(5, 4)
         ledger.verify()
@@ -881,8 +887,8 @@ class LedgerContract:
         for _ in range(3):
             ledger.settle(ledger.reserve(plan(0.1)), "{}")
             heads.append(ledger.head)
-        found = ledger.verify(heads)
-        assert (found.entries, found.earlier, found.head) == (7, 4, heads[-1])
+        verdict = ledger.verify(heads)
+        assert (verdict.entries, verdict.earlier, verdict.head) == (7, 4, heads[-1])
         with pytest.raises(LedgerBroken, match="not signed"):
             ledger.verify([replace(heads[0], number=2)])
 

@@ -36,7 +36,7 @@ def refuse(fault):
     for place, number in enumerate(numbers):
         steps.append((_JUMP_IF_EQUAL, len(numbers) - place, 0, number))
     steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ERROR | error)]
-    text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in steps))
+    text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
     program = _Program(len(steps), ctypes.cast(text, ctypes.c_void_p))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.prctl(

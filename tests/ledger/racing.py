@@ -68,11 +68,11 @@ def _race(where, key, *, processes, requests, room, mutant=False):
         ledger = DurableLedger(where, terms, key=key)
         if mutant:
             ledger._journal.__class__ = Unlocked
-        asked, mine = plan(1), 0
+        request, mine = plan(1), 0
         start.wait()
         for _ in range(count):
             try:
-                ledger.reserve(asked)
+                ledger.reserve(request)
                 mine += 1
             except BudgetExhausted:
                 pass
@@ -88,15 +88,15 @@ def _race(where, key, *, processes, requests, room, mutant=False):
         worker.start()
     codes = [worker.join() or worker.exitcode for worker in workers]
     ledger = DurableLedger(where, terms, key=key)
-    found = {"granted": granted.value, "codes": sorted(set(codes))}
+    counts = {"granted": granted.value, "codes": sorted(set(codes))}
     if not mutant:
-        found |= {
+        counts |= {
             "entries": len(ledger.entries),
             "verified": ledger.verify().entries,
             "left": str(ledger.remaining.epsilon),
         }
     ledger.close()
-    return found
+    return counts
 
 
 def kill_worker(work, *, steps):
@@ -124,30 +124,30 @@ def kill(where, key, *, kills, log):
     ledger = DurableLedger(where, terms, key=key)
     ledger.close()
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    found = {"kills": 0, "lost": 0}
+    counts = {"kills": 0, "lost": 0}
     for _ in range(kills):
         kill_worker(lambda tell: _work(where, key, terms, out, tell), steps=12)
-        found["kills"] += 1
+        counts["kills"] += 1
         ledger = DurableLedger(where, terms, key=key)
         ledger.verify()
         numbers = {entry.number for entry in ledger.entries}
         ledger.close()
         released = {int(line) for line in Path(log).read_text().splitlines()}
-        found["lost"] += len(released - numbers)
-    found |= {"released": len(released), "charged": len(numbers)}
+        counts["lost"] += len(released - numbers)
+    counts |= {"released": len(released), "charged": len(numbers)}
     ledger = DurableLedger(where, terms, key=key)
-    found["spent"] = str(ALL - ledger.remaining.epsilon)
+    counts["spent"] = str(ALL - ledger.remaining.epsilon)
     ledger.close()
-    return found
+    return counts
 
 
 def _work(where, key, terms, out, tell):
     """A worker, until it is killed; it tells of each step that it has done."""
     ledger = DurableLedger(where, terms, key=key)
-    asked = plan(1)
+    request = plan(1)
     while True:
         os.write(tell, b".")
-        entry = ledger.reserve(asked)
+        entry = ledger.reserve(request)
         os.write(tell, b".")
         os.write(out, f"{entry.number}\n".encode())
         os.write(tell, b".")
@@ -185,23 +185,23 @@ def kill_between(where, key, *, kills, log, first=0):
     statement of the database, a call to the system about the mark, the engine's run, or the
     note. Each time the ledger must open, verify, and hold every charge that was answered.
     """
-    policy, asked = _warm_up()
+    policy, request = _warm_up()
     out = os.open(log, os.O_WRONLY | os.O_CREAT, 0o600)
-    found, step = {"kills": 0, "lives": 0, "points": 0}, first
-    while found["kills"] < kills:
+    counts, step = {"kills": 0, "lives": 0, "points": 0}, first
+    while counts["kills"] < kills:
         child = os.fork()
         if child == 0:
-            _live(where, key, policy, asked, out, step)
+            _live(where, key, policy, request, out, step)
         ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         assert ended in (0, -signal.SIGKILL), ended
-        found["kills"] += ended != 0
-        found["lives"] += ended == 0
-        found["points"] = max(found["points"], step)
+        counts["kills"] += ended != 0
+        counts["lives"] += ended == 0
+        counts["points"] = max(counts["points"], step)
         step = step + 1 if ended else 0  # if it was not killed, that was the last step
         ledger = DurableLedger(where, policy, key=key)
         ledger.verify()
         ledger.close()
-    return found | {"next": step} | _count_answers(where, key, policy, log)
+    return counts | {"next": step} | _count_answers(where, key, policy, log)
 
 
 def _warm_up():
@@ -209,20 +209,20 @@ def _warm_up():
     policy = Policy([Table("data")], epsilon=ALL)
     ledger = MemoryLedger(terms=Terms.from_policy(policy))
     with Session(policy, StillEngine(lambda: None), ledger) as session:
-        asked = session.plan("SELECT COUNT(*) AS n FROM data", epsilon=1)
-        session.release(asked)
-    return policy, asked
+        request = session.plan("SELECT COUNT(*) AS n FROM data", epsilon=1)
+        session.release(request)
+    return policy, request
 
 
 def _count_answers(where, key, policy, log):
     """What was answered and what was charged."""
     ledger = DurableLedger(where, policy, key=key)
     states = {entry.number: entry.state for entry in ledger.entries}
-    found = {"charged": len(states), "spent": str(ALL - ledger.remaining.epsilon)}
+    counts = {"charged": len(states), "spent": str(ALL - ledger.remaining.epsilon)}
     ledger.close()
     answered = [int(line) for line in Path(log).read_text().splitlines()]
     settled = sum(states.get(number) == "settled" for number in answered)
-    return found | {"answered": len(answered), "settled": settled}
+    return counts | {"answered": len(answered), "settled": settled}
 
 
 def kill_both(random, between):
@@ -230,7 +230,7 @@ def kill_both(random, between):
     return kill(**random), kill_between(**between)
 
 
-def _live(where, key, policy, asked, out, last):
+def _live(where, key, policy, request, out, last):
     """One life of a session, which ends at a step."""
     left = iter(range(last))
 
@@ -246,7 +246,7 @@ def _live(where, key, policy, asked, out, last):
     ):
         setattr(module, name, _between(step, getattr(module, name)))
     with Session(policy, StillEngine(step), DurableLedger(where, policy, key=key)) as session:
-        answer = session.release(asked, fresh=True)
+        answer = session.release(request, fresh=True)
         step()
         os.write(out, f"{answer.certificate.statement['ledger']['position']}\n".encode())
         step()

@@ -52,19 +52,21 @@ class World:
         try:
             policy = load_with_ledger(self.policy)
             session = Session(policy, StillEngine(lambda: None), open_ledger(policy))
-            sources = {Path(one.source).name: name for name, one in policy.tables.items()}
+            sources = {
+                Path(protected.source).name: name for name, protected in policy.tables.items()
+            }
             table = sources["data.csv"]  # these rows, by whatever name
-            asked = session.plan(f"SELECT COUNT(*) AS n FROM {table}", epsilon=SHARE)
-            self.sessions.append((session, asked))
+            question = session.plan(f"SELECT COUNT(*) AS n FROM {table}", epsilon=SHARE)
+            self.sessions.append((session, question))
         except DeniableError:
             self.refused += 1
 
     def ask_all(self, times):
         """Each session asks that many times; what is answered is spent."""
-        for session, asked in self.sessions:
+        for session, question in self.sessions:
             for _ in range(times):
                 try:
-                    session.release(asked, fresh=True)
+                    session.release(question, fresh=True)
                     self.spent += SHARE
                 except DeniableError:
                     self.refused += 1
@@ -86,13 +88,13 @@ class World:
         """Runs statements in the ledger's database, as another program."""
         if self.address is None:
             connection = sqlite3.connect(self.file, isolation_level=None, timeout=0)
-            for one in statements:
-                connection.execute(one).fetchall()
+            for statement in statements:
+                connection.execute(statement).fetchall()
             return connection.close()
         address, _, schema = self.address.partition("#")
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute(f"SET search_path = {schema}")
-            cursors = [connection.execute(one) for one in statements]
+            cursors = [connection.execute(statement) for statement in statements]
             return cursors[-1].fetchall() if fetch else None
 
     def close(self):

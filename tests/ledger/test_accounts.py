@@ -22,13 +22,13 @@ def pure(amount, slack=0):
 
 
 @given(st.lists(st.tuples(st.sampled_from("ABCDE"), amounts), min_size=1, max_size=12))
-def test_parts_cost_what_parallel_composition_says(asked):
+def test_parts_cost_what_parallel_composition_says(requests):
     sums = {}
     spent = {1: Spent(), 2: Spent()}
-    for part, amount in asked:
+    for part, amount in requests:
         sums[part] = sums.get(part, Fraction(0)) + amount
-        for touches, one in spent.items():
-            one.charge(pure(amount), (("ward", part),), touches)
+        for touches, account in spent.items():
+            account.charge(pure(amount), (("ward", part),), touches)
     losses = [PureLoss(amount) for amount in sums.values() if amount]
     for touches, neighbors in {1: "add-remove", 2: "replace"}.items():
         total = spent[touches].total("pure").amount
@@ -39,9 +39,9 @@ def test_parts_cost_what_parallel_composition_says(asked):
 
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), st.sampled_from("xy"), charges), max_size=8))
-def test_what_is_written_is_read_again(asked):
+def test_what_is_written_is_read_again(requests):
     accounts = Accounts()
-    for outer, inner, charge in asked:
+    for outer, inner, charge in requests:
         accounts.charge({"unit:*": charge}, (("ward", outer), ("sex", inner)), 2)
         accounts.charge({"unit:*": charge, "analyst:a": charge})
     again = Accounts.from_json(accounts.to_json())
@@ -50,9 +50,9 @@ def test_what_is_written_is_read_again(asked):
 
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), charges), min_size=1, max_size=10))
-def test_a_charge_never_lowers_a_sum(asked):
+def test_a_charge_never_lowers_a_sum(requests):
     spent, before = Spent(), Amount(Fraction(0))
-    for turn, (part, charge) in enumerate(asked):
+    for turn, (part, charge) in enumerate(requests):
         spent.charge(charge, (("ward", part),) if turn % 2 else ())
         total = spent.total("pure")
         assert before.fits(total)
@@ -104,10 +104,10 @@ def test_one_filter_with_room_is_enough():
     st.sampled_from([1, 2]),
     st.sampled_from([(), (("ward", "A"),), (("ward", "A"), ("sex", "x")), (("day", "1"),)]),
 )
-def test_what_a_part_has_left_fits_just_so(asked, touches, path):
+def test_what_a_part_has_left_fits_just_so(requests, touches, path):
     """The room that is told is granted, and a trifle more is not."""
     spent = Spent()
-    for part, inner, amount in asked:
+    for part, inner, amount in requests:
         way = ((("ward", part),) if part else ()) + ((("sex", inner),) if inner else ())
         spent.charge(pure(amount), way, touches)
     limit = spent.total("pure").amount + 1
@@ -134,19 +134,19 @@ def test_a_unit_touches_one_part_or_two():
 
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), st.sampled_from("xy"), charges), max_size=8))
-def test_the_most_expensive_parts_are_the_same_after_reading(asked):
+def test_the_most_expensive_parts_are_the_same_after_reading(requests):
     spent = Spent()
-    for outer, inner, charge in asked:
+    for outer, inner, charge in requests:
         spent.charge(charge, (("ward", outer), ("sex", inner)), 2)
         again = Spent.from_json(spent.to_json())
         assert again.parts["ward"].largest == spent.parts["ward"].largest
 
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), charges), max_size=8))
-def test_a_copy_is_charged_by_itself(asked):
+def test_a_copy_is_charged_by_itself(requests):
     accounts, written = Accounts(), []
     copies = [accounts.copy()]
-    for part, charge in asked:
+    for part, charge in requests:
         written.append(accounts.to_json())
         accounts.charge({"unit:*": charge}, (("ward", part),))
         copies.append(accounts.copy())

@@ -28,7 +28,7 @@ GROWS = Schedule(start=datetime.date(2026, 1, 1), every=30, epsilon=1, times=1)
 
 def policy(*tables, **changes):
     """The policy that a ledger begins with, or an edited one."""
-    units = {"employee": Budget(2)} if any(one.unit == "employee" for one in tables) else {}
+    units = {"employee": Budget(2)} if any(table.unit == "employee" for table in tables) else {}
     analysts = {"ann": Budget(0.5), "bob": Budget(0.5)}
     whole = {"epsilon": 3, "delta": 1e-6, "units": units, "analysts": analysts}
     return Policy(tables, **whole | changes)
@@ -183,9 +183,9 @@ def test_what_gives_more_asks_for_consent_and_records_it(first, edited, given):
     ledger = opened(edited, journal, because="the board agreed")
     entry = ledger.terms_entry()
     assert entry["because"] == "the board agreed"
-    found = [Gift.from_json(one) for one in entry["gives"]]
-    assert [(one.kind, one.to, one.epsilon) for one in found] == given
-    for gift, (_, _, epsilon) in zip(found, given, strict=True):
+    offers = [Gift.from_json(offer) for offer in entry["gives"]]
+    assert [(offer.kind, offer.to, offer.epsilon) for offer in offers] == given
+    for gift, (_, _, epsilon) in zip(offers, given, strict=True):
         assert "epsilon" in str(gift)
         assert epsilon is None or str(float(epsilon)).removesuffix(".0") in str(gift)
     assert ledger.verify().entries == 3
@@ -284,8 +284,8 @@ def test_a_source_is_known_again_by_another_user_or_from_another_folder(tmp_path
                 ("b/k", [Table("v", "/other.csv"), Table("w", later, unit="x")]),
             )
         )
-        found = gifts(Terms.from_policy(before), Terms.from_policy(after))
-        assert [(gift.kind, gift.to) for gift in found] == [("protection", "w")]
+        offers = gifts(Terms.from_policy(before), Terms.from_policy(after))
+        assert [(gift.kind, gift.to) for gift in offers] == [("protection", "w")]
 
 
 def test_a_source_that_a_table_had_once_is_remembered():

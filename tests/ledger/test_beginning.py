@@ -42,8 +42,8 @@ def test_a_renamed_policy_does_not_begin_again(policy, tmp_path):
     renamed = policy.rename(tmp_path / "clinic.toml")
     with pytest.raises(LedgerBroken, match="is missing"):
         dp.open(str(renamed))
-    for one in list(tmp_path.glob("hospital.*")):  # its ledger moves with it
-        one.rename(tmp_path / one.name.replace("hospital", "clinic"))
+    for file in list(tmp_path.glob("hospital.*")):  # its ledger moves with it
+        file.rename(tmp_path / file.name.replace("hospital", "clinic"))
     assert ask(renamed, 0.25) == 0.25
 
 
@@ -68,9 +68,9 @@ def test_a_link_leads_to_the_same_ledger(policy, tmp_path):
 def test_without_its_id_a_policy_is_refused_where_a_ledger_was(policy, tmp_path, left):
     ask(policy)
     policy.write_text(TEXT)
-    for one in list(tmp_path.glob("hospital.ledger.*")):
-        if one.name != f"hospital.ledger.{left}":
-            one.unlink()
+    for file in list(tmp_path.glob("hospital.ledger.*")):
+        if file.name != f"hospital.ledger.{left}":
+            file.unlink()
     with pytest.raises(LedgerBroken, match="no id of a ledger"):
         dp.open(str(policy))
     assert policy.read_text() == TEXT
@@ -208,16 +208,16 @@ def test_several_policies_about_different_rows_share_a_folder(policy, tmp_path, 
         )
     )
     for spent in (0.5, 0.25):
-        assert [ask(one, spent) for one in (policy, others)[::turn]] == [spent, spent]
+        assert [ask(path, spent) for path in (policy, others)[::turn]] == [spent, spent]
 
 
 @pytest.mark.parametrize("left", ["key", "sqlite", "key.mark"])
 def test_what_no_policy_names_stops_a_policy_about_other_rows_too(policy, tmp_path, left):
     ask(policy, 1)
     policy.unlink()
-    for one in list(tmp_path.glob("hospital.ledger.*")):
-        if one.name != f"hospital.ledger.{left}":
-            one.unlink()
+    for file in list(tmp_path.glob("hospital.ledger.*")):
+        if file.name != f"hospital.ledger.{left}":
+            file.unlink()
     other = tmp_path / "other.toml"
     other.write_text(TEXT.replace("visits.csv", "others.csv"))
     with pytest.raises(LedgerBroken, match=rf"hospital.ledger.{left}' belongs to a ledger"):
@@ -255,16 +255,16 @@ def test_a_crash_while_another_ledger_is_begun_loses_no_reason(
         patch.setattr(at, crash)
         with pytest.raises(Crash):
             begin_ledger(policy, because="the disk broke")
-    found, left = origin(policy)
+    record, left = origin(policy)
     if at.endswith("write_ledger_id"):
-        assert (found, left) == ((old, ""), 0)
+        assert (record, left) == ((old, ""), 0)
         assert number in (tmp_path / "hospital.ledger.key.mark").read_text()
         ledger_id = begin_ledger(policy, because="once more")
-        found, left = origin(policy)
-        assert found == (ledger_id, "once more")
+        record, left = origin(policy)
+        assert record == (ledger_id, "once more")
     else:
-        assert found[0] != old
-        assert found[1] == "the disk broke"
+        assert record[0] != old
+        assert record[1] == "the disk broke"
     assert left == 1
     assert (tmp_path / "hospital.ledger.1.sqlite").exists()
     assert not (tmp_path / "hospital.ledger.2.sqlite").exists()
@@ -275,7 +275,7 @@ def readable_key(policy):
 
 
 def inline_id(policy):
-    (line,) = (one for one in policy.read_text().splitlines() if one.startswith("id"))
+    (line,) = (row for row in policy.read_text().splitlines() if row.startswith("id"))
     ledger_id = line.split('"')[1]
     policy.write_text(f'ledger = {{ id = "{ledger_id}" }}\n{TEXT}')
 
@@ -284,10 +284,10 @@ def inline_id(policy):
 def test_begin_checks_everything_before_it_changes_anything(policy, tmp_path, change):
     ask(policy, 1)
     change(policy)
-    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     with pytest.raises((InvalidParameter, dp.InvalidPolicy), match=r"chmod 600|on a line"):
         begin_ledger(policy, because="the disk broke")
-    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
     (tmp_path / "hospital.ledger.key").chmod(0o600)
     assert origin(policy)[1] == 0
 

@@ -84,7 +84,7 @@ def test_the_gauges_of_a_budget_that_was_ended_are_gone():
     narrow = Policy([Table("data", budget=Budget(0.5))], epsilon=1, analysts={"a": Budget(1)})
     opened(narrow, journal).reserve(plan(0.5), analyst="a")
     wide = opened(Policy([Table("data")], epsilon=1), journal, because="the board agreed")
-    assert [(one.account, one.spent) for one in wide.filter_usages()] == [
+    assert [(usage.account, usage.spent) for usage in wide.filter_usages()] == [
         ("unit:*", Fraction(1, 2))
     ]
 

@@ -43,10 +43,10 @@ def union(budget, filters):
 @pytest.mark.parametrize("filters", [("pure",), ("pure", "zcdp"), ("pure", "gdp"), ALL])
 def test_the_ledger_and_the_public_filter_split_delta_alike(filters):
     budget = Budget(1, Fraction(1, 10**6))
-    found = filter_limits(budget, filters)
+    limits = filter_limits(budget, filters)
     for kind, member in zip(filters, union(budget, filters).filters, strict=True):
-        assert found[kind] == (member.limit.amount.rational, member.limit.slack)
-    spent = {kind: limit.slack for kind, limit in found.items()}
+        assert limits[kind] == (member.limit.amount.rational, member.limit.slack)
+    spent = {kind: limit.slack for kind, limit in limits.items()}
     assert spent.pop("pure") == budget.delta / (3 if spent else 1)
     assert all(slack == budget.delta / 3 for slack in spent.values())
 
@@ -60,23 +60,23 @@ def test_a_ledger_grants_what_the_union_filter_grants(shares, filters):
     ledger = MemoryLedger(terms=terms(1, 1e-6, filters))
     filter_ = union(Budget(1, 1e-6), filters)
     for share in shares:
-        asked = plan(Fraction(1, 2 * share))
-        fits = filter_.room_for(asked.loss)
-        assert (ledger.how_many(asked) > 0) == fits
+        request = plan(Fraction(1, 2 * share))
+        fits = filter_.room_for(request.loss)
+        assert (ledger.how_many(request) > 0) == fits
         if fits:
-            filter_.spend(asked.loss)
-            ledger.reserve(asked)
+            filter_.spend(request.loss)
+            ledger.reserve(request)
         else:
             with pytest.raises(BudgetExhausted):
-                ledger.reserve(asked)
+                ledger.reserve(request)
 
 
 def test_charges_are_those_of_the_filters():
-    asked = bell(1, Fraction(1, 10**6))
-    charge = charge_for((asked,), ALL)
+    request = bell(1, Fraction(1, 10**6))
+    charge = charge_for((request,), ALL)
     assert charge["pure"] == (1, Fraction(1, 10**6))
-    assert charge["zcdp"] == (asked.loss.rho, 0)
-    assert charge["gdp"] == (asked.loss.mu_squared, 0)
+    assert charge["zcdp"] == (request.loss.rho, 0)
+    assert charge["gdp"] == (request.loss.mu_squared, 0)
     keyed = charge_for((plan(1, 1e-6),), ALL)
     assert keyed["zcdp"].slack == Fraction(1, 10**6)
     assert keyed["gdp"].slack == Fraction(1, 10**6)
@@ -162,18 +162,18 @@ def test_no_adaptive_analyst_gets_past_all_filters(size):
         step = int(generator.integers(3, 8))
         for _ in range(40):
             kind = favourite if generator.random() < 0.9 else generator.choice(list(kinds))
-            asked = kinds[kind][step]
+            request = kinds[kind][step]
             try:
-                ledger.reserve(asked)
-                granted.append(asked)
+                ledger.reserve(request)
+                granted.append(request)
                 step = max(0, step - int(generator.random() < 0.2))
             except BudgetExhausted:
                 step = min(7, step + 1)
-        charges = [charge_for((one,), ALL) for one in granted]
-        fits = {kind: _fits([one[kind] for one in charges], kind) for kind in ALL}
+        charges = [charge_for((each,), ALL) for each in granted]
+        fits = {kind: _fits([each[kind] for each in charges], kind) for kind in ALL}
         assert any(fits.values())
-        for kind, one in fits.items():
-            beyond[kind] += not one
+        for kind, each in fits.items():
+            beyond[kind] += not each
         ledger.verify()
     assert all(beyond.values())  # each filter alone was passed by somebody
 
@@ -182,6 +182,6 @@ def _fits(charges, kind):
     limit = filter_limits(Budget(1, 1e-6), ALL)[kind]
     if None in charges:
         return False
-    amount = sum((one.amount for one in charges), Fraction(0))
-    slack = sum((one.slack for one in charges), Fraction(0))
+    amount = sum((charge.amount for charge in charges), Fraction(0))
+    slack = sum((charge.slack for charge in charges), Fraction(0))
     return amount <= limit.amount and slack <= limit.slack

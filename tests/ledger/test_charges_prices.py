@@ -39,9 +39,9 @@ def policy(groups, neighbors, delta):
 def test_every_plan_is_worth_its_price(groups, neighbors, delta):
     kinds = set()
     for text, other in product(QUESTIONS.values(), (False, True)):
-        made = plan(parse(text), policy(groups, neighbors, delta), epsilon=0.7, other=other)
-        check_price(made)
-        kinds |= {type(block.mechanism) for block in made.blocks}
+        planned = plan(parse(text), policy(groups, neighbors, delta), epsilon=0.7, other=other)
+        check_price(planned)
+        kinds |= {type(block.mechanism) for block in planned.blocks}
     assert groups < 500 or Gaussian in kinds  # many groups are where Gaussian noise wins
 
 

@@ -129,26 +129,26 @@ def test_an_older_checkpoint_or_none_costs_time_only(folder):
     assert checkpoint(folder).number == 43  # it is made again
 
 
-def forged(found, key):
+def forged(entry, key):
     """Checkpoints that would forget what was spent."""
-    state = json.loads(found.state)
+    state = json.loads(entry.state)
     state["accounts"] = {}
     less = json.dumps(state, sort_keys=True, separators=(",", ":"))
-    yield found.number, found.hash, less, found.signature
-    unsigned = JournalAnchor(found.number, found.hash, less, "")
-    yield found.number, found.hash, less, SigningKey.new().sign(unsigned.head.message)
-    yield found.number + 1, found.hash, found.state, found.signature
-    yield found.number, "0" * 64, found.state, found.signature
-    yield found.number, found.hash, found.state, ""
-    for number in (found.number + 1, found.number - 1):  # signed, but of no entry of this chain
+    yield entry.number, entry.hash, less, entry.signature
+    unsigned = JournalAnchor(entry.number, entry.hash, less, "")
+    yield entry.number, entry.hash, less, SigningKey.new().sign(unsigned.head.message)
+    yield entry.number + 1, entry.hash, entry.state, entry.signature
+    yield entry.number, "0" * 64, entry.state, entry.signature
+    yield entry.number, entry.hash, entry.state, ""
+    for number in (entry.number + 1, entry.number - 1):  # signed, but of no entry of this chain
         anchor = JournalAnchor(number, "0" * 64, less, "")
         yield number, anchor.hash, less, key.sign(anchor.head.message)
 
 
 def test_a_forged_checkpoint_is_refused(folder):
-    found, key = checkpoint(folder), SigningKey.read(folder / "l.key")
+    entry, key = checkpoint(folder), SigningKey.read(folder / "l.key")
     count = 0
-    for values in forged(found, key):
+    for values in forged(entry, key):
         replace_checkpoint(folder, *values)
         with pytest.raises(LedgerBroken):
             opened(folder)

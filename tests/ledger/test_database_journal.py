@@ -29,9 +29,9 @@ def test_the_race_is_lost_without_the_lock(place, size, processes):
     race = {"processes": processes, "requests": 3 * processes, "room": processes}
     places = [list(place().values()) for _ in range(rounds)]
     patience = SECONDS * rounds
-    for found in run("race", seconds=patience, places=places, **race, mutant=True):
-        assert found["codes"] == [0]
-        assert found["granted"] > processes
+    for report in run("race", seconds=patience, places=places, **race, mutant=True):
+        assert report["codes"] == [0]
+        assert report["granted"] > processes
 
 
 def test_a_killed_process_loses_no_charge(place, size, tmp_path):
@@ -49,8 +49,8 @@ def test_a_killed_process_loses_no_charge(place, size, tmp_path):
         assert random["lost"] == 0  # no release without its charge
         assert random["released"] > 2  # most lives last for a release or more
         assert 0 <= random["charged"] - random["released"] <= 25  # the last of each life
-        for found in (random, between):
-            assert found["spent"] == str(found["charged"])  # every charge is in the sums
+        for report in (random, between):
+            assert report["spent"] == str(report["charged"])  # every charge is in the sums
         assert between["lives"] <= between["answered"] == between["settled"]
         assert between["answered"] <= between["charged"]
         step = between["next"]
@@ -65,11 +65,11 @@ def test_a_failing_disk_loses_no_charge(fault, size, tmp_path):
     failures = 0
     for turn in range(runs):
         where = {"where": tmp_path / f"{turn}.sqlite", "key": tmp_path / f"{turn}.key"}
-        found = run(
+        report = run(
             "starve", seconds=SECONDS, **where, fault=fault, log=tmp_path / f"{turn}.log"
         )
-        assert found["lost"] == 0
-        assert found["released"] <= found["charged"]
-        assert found["released"] >= found["before"]
-        failures += found["failures"]
+        assert report["lost"] == 0
+        assert report["released"] <= report["charged"]
+        assert report["released"] >= report["before"]
+        failures += report["failures"]
     assert failures == 3 * runs  # every try after that moment was told so

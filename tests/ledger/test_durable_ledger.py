@@ -102,7 +102,7 @@ class TestPostgreSQL(Durable):
 def test_key_and_ledger_are_their_owners_only(tmp_path):
     ledger = DurableLedger(tmp_path / "l.sqlite", Terms.from_budget(Budget(1)))
     key = tmp_path / "l.key"
-    modes = {one.suffix: stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()}
+    modes = {file.suffix: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
     closed = (".mark", ".lock", ".key", ".sqlite")
     assert modes == dict.fromkeys(closed, 0o600) | {".pub": 0o644}
     assert (tmp_path / "l.key.pub").read_text().strip() == ledger.public_key
@@ -148,12 +148,12 @@ def test_opening_a_policy_twice_spends_one_budget(tmp_path):
     policy.write_text('[budget]\nepsilon = 1\n[tables.visits]\nsource = "visits.csv"\n')
     for left in ("0.6", "0.2"):
         with dp.open(str(policy)) as visits:
-            asked = f"SELECT COUNT(*) AS n FROM visits WHERE ward <> '{left}'"
-            visits.sql(asked, epsilon=0.4)
+            question = f"SELECT COUNT(*) AS n FROM visits WHERE ward <> '{left}'"
+            visits.sql(question, epsilon=0.4)
             assert str(visits.remaining) == f"epsilon {left}, delta 0"
     with dp.open(str(policy)) as visits, pytest.raises(dp.BudgetExhausted):
         visits.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.4)
-    kept = sorted(one.name for one in tmp_path.glob("hospital.ledger*"))
+    kept = sorted(file.name for file in tmp_path.glob("hospital.ledger*"))
     names = ("key", "key.mark", "key.mark.lock", "key.pub", "sqlite")
     assert kept == [f"hospital.ledger.{name}" for name in names]
 
@@ -213,8 +213,8 @@ def asked_twice(folder):
 def tamper(folder, *statements):
     connection = sqlite3.connect(folder / "deniable.ledger.sqlite")
     with connection:
-        for one in statements:
-            assert connection.execute(one).rowcount == 1
+        for statement in statements:
+            assert connection.execute(statement).rowcount == 1
     connection.close()
 
 

@@ -27,9 +27,9 @@ def test_a_swap_while_sessions_are_open_mints_no_budget(store, size, tmp_path, r
         folder = tmp_path / str(turn)
         folder.mkdir()
         world = World(folder, server and empty_place(server))
-        found = swap(world, attack, draw.randrange(4), draw.randrange(2))
-        assert found <= 1, name
-        spent[name] = found
+        total = swap(world, attack, draw.randrange(4), draw.randrange(2))
+        assert total <= 1, name
+        spent[name] = total
         assert world.refused  # nine more of each session never fit
     assert any(spent.values())
 

@@ -24,10 +24,10 @@ def opened(folder):
 
 @pytest.fixture
 def ledger(tmp_path):
-    made = opened(tmp_path)
-    made.reserve(plan(0.25))
-    yield made
-    made.close()
+    durable = opened(tmp_path)
+    durable.reserve(plan(0.25))
+    yield durable
+    durable.close()
 
 
 def put_back(file, old):
@@ -111,12 +111,12 @@ def test_it_is_never_lowered(tmp_path):
         threading.Thread(target=mark.raise_to, args=("id", anchor))
         for anchor in reversed(anchors)
     ]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
     assert mark.read() == Floor("id", 39, "39")
-    assert [one.name for one in tmp_path.iterdir()] == ["k.mark", "k.mark.lock"]
+    assert [each.name for each in tmp_path.iterdir()] == ["k.mark", "k.mark.lock"]
 
 
 def test_a_killed_writer_leaves_the_old_mark(tmp_path, monkeypatch):

@@ -24,8 +24,8 @@ def test_entries_are_numbered_and_chained():
     for number, row in enumerate(rows):
         before = entry_hash(before, number, row.body)
         assert (row.number, row.hash) == (number, before)
-    found, anchor = journal.read_all()
-    assert list(found) == rows
+    entries, anchor = journal.read_all()
+    assert list(entries) == rows
     assert (anchor.number, anchor.hash, anchor.state) == (3, before, '{"format":3}')
     with journal.view() as view:
         checkpoint = view.checkpoint()

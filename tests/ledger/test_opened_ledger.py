@@ -54,12 +54,12 @@ def test_an_analyst_has_one_budget_however_the_name_is_written(named):
 
 def test_an_answer_is_paid_for_once_however_the_name_is_written():
     opened = ledger(ann=Budget(9), bob=Budget(9))
-    asked = {"plan_hash": "f00d", "version": "march"}
-    opened.settle(opened.reserve(plan(1), analyst="bob", **asked), "{}")
+    question = {"plan_hash": "f00d", "version": "march"}
+    opened.settle(opened.reserve(plan(1), analyst="bob", **question), "{}")
     for name in ANN:
-        with opened.ask(plan(1), analyst=name, **asked) as answer:
+        with opened.ask(plan(1), analyst=name, **question) as answer:
             assert answer.record == "{}"
-        assert opened.recall(analyst=name, **asked) == answer
+        assert opened.recall(analyst=name, **question) == answer
     assert opened.remaining_for("ann").epsilon == 8
 
 

@@ -19,11 +19,16 @@ def test_processes_with_one_question_get_one_answer_and_pay_once(place, size):
     for that answer."""
     rounds = size(small=1, full=50, what="rounds of processes with one question, on each store")
     for _ in range(rounds):
-        found = run_job("both", **place())
+        report = run_job("both", **place())
         once = {"answers": 6, "different": 1, "states": ["settled"], "spent": "1"}
         states = ["settled", "failed", "settled"]
-        assert found["asked"] == once
-        assert found["killed"] == {"answers": 3, "different": 1, "states": states, "spent": "3"}
+        assert report["asked"] == once
+        assert report["killed"] == {
+            "answers": 3,
+            "different": 1,
+            "states": states,
+            "spent": "3",
+        }
 
 
 def test_the_mark_is_raised_before_a_lost_reservation_is_used(tmp_path, monkeypatch):

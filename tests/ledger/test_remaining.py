@@ -45,8 +45,10 @@ def test_a_used_up_delta_ends_it_too():
 def test_gauges_of_all_that_was_declared_or_charged():
     books = ledger(analysts={"*": Budget(3)}, units={"employee": Budget(1)})
     books.reserve(plan(1), analyst="eve")
-    found = {one.account: (one.spent, one.limit, one.open) for one in books.filter_usages()}
-    assert found == {
+    gauges = {
+        usage.account: (usage.spent, usage.limit, usage.open) for usage in books.filter_usages()
+    }
+    assert gauges == {
         "unit:*": (1, 10, True),
         "unit:employee": (0, 1, True),
         "table:data": (1, 5, True),
@@ -58,5 +60,5 @@ def test_an_unknown_table_is_charged_to_everybody():
     terms = Terms.from_budget(Budget(1))
     assert limiting_accounts(terms, "ann", None) == ("unit:*",)
     assert limiting_accounts(terms, "ann", ("data",)) == ("unit:*",)
-    found = least_remaining(Accounts(), terms, ("unit:*",), TODAY)
-    assert found.epsilon == 1
+    remaining = least_remaining(Accounts(), terms, ("unit:*",), TODAY)
+    assert remaining.epsilon == 1

@@ -33,18 +33,18 @@ def filled(ledger, entries):
     turn = 0
     while ledger.head.number < entries - 1:
         turn += 1
-        asked = {"plan_hash": f"hash of {turn}", "version": "march"}
+        question = {"plan_hash": f"hash of {turn}", "version": "march"}
         part = (("ward", "ABC"[turn % 3]),) if turn % 4 == 0 else ()
-        entry = ledger.reserve(plan(turn), analyst="ann", part=part, **asked)
+        entry = ledger.reserve(plan(turn), analyst="ann", part=part, **question)
         if turn % 5 == 0:
             ledger.fail(entry, "beef")
         elif turn % 5 == 4:
             run = ledger.reserve_run(ApproximateLoss(turn, 1e-9), analyst="ann")
-            run.keep(run.step(plan(1, 1e-10)), json.dumps({"n": turn}), **asked)
+            run.keep(run.step(plan(1, 1e-10)), json.dumps({"n": turn}), **question)
             run.settle()
         else:
             ledger.settle(entry, json.dumps({"n": turn}))
-            answer_to(ledger, plan(turn), analyst=f"bob {turn % 2}", **asked)
+            answer_to(ledger, plan(turn), analyst=f"bob {turn % 2}", **question)
     return ledger
 
 

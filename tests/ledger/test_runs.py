@@ -72,8 +72,11 @@ def test_no_adaptive_analyst_gets_past_a_run_or_the_budget(size):
             granted += len(taken)
             single += _check(RunRequest.of_loss(loss, tables=("data",), **options), taken)
         ledger.verify()
-        usages = [one for one in ledger.filter_usages() if one.spent is not None]
-        kept = (one.spent_delta <= one.limit_delta and one.spent <= one.cap for one in usages)
+        usages = [usage for usage in ledger.filter_usages() if usage.spent is not None]
+        kept = (
+            usage.spent_delta <= usage.limit_delta and usage.spent <= usage.cap
+            for usage in usages
+        )
         assert any(kept)
     assert refused["run"] > analysts  # they do use what there is
     assert refused["step"] > analysts
@@ -86,10 +89,10 @@ def _check(request, taken):
     limits = request.limits
     kept = []
     for kind, limit in limits.items():
-        charges = [step_charge(one, (kind,))[kind] for one in taken]
+        charges = [step_charge(each, (kind,))[kind] for each in taken]
         kept.append(
-            sum(one.amount for one in charges) <= limit.amount
-            and sum(one.slack for one in charges) <= limit.slack
+            sum(each.amount for each in charges) <= limit.amount
+            and sum(each.slack for each in charges) <= limit.slack
         )
     assert any(kept)
     assert len(limits) > 1 or all(kept)
@@ -103,12 +106,12 @@ def test_a_killed_run_stays_charged_and_leaves_no_second_charge(place, size, tmp
         log = tmp_path / f"noted {turn}"
         log.touch()
         each = min(kills, 25)
-        found = job("kill_runs", **place(), kills=each, log=log)
-        assert found["kills"] == each
-        assert found["lost"] == 0  # no step without its entry
-        assert found["charged twice"] == 0
-        assert Fraction(found["spent"]) == found["runs"] * Fraction(1, 50)  # once each
-        assert found["runs"] > 0
+        report = job("kill_runs", **place(), kills=each, log=log)
+        assert report["kills"] == each
+        assert report["lost"] == 0  # no step without its entry
+        assert report["charged twice"] == 0
+        assert Fraction(report["spent"]) == report["runs"] * Fraction(1, 50)  # once each
+        assert report["runs"] > 0
 
 
 def test_the_charge_of_a_run_covers_its_limits():
@@ -119,9 +122,9 @@ def test_the_charge_of_a_run_covers_its_limits():
     assert (request.epsilon, request.delta) == (charge["pure"].amount, charge["pure"].slack)
     limits = charge_from_json(request.to_json()["limits"])
     for kind in FILTERS:
-        parts = [step_charge(one, (kind,))[kind] for one in plans]
-        assert limits[kind].amount == sum(one.amount for one in parts) <= charge[kind].amount
-        assert limits[kind].slack == sum(one.slack for one in parts) <= charge[kind].slack
+        parts = [step_charge(each, (kind,))[kind] for each in plans]
+        assert limits[kind].amount == sum(each.amount for each in parts) <= charge[kind].amount
+        assert limits[kind].slack == sum(each.slack for each in parts) <= charge[kind].slack
 
 
 def test_a_stream_is_charged_once():
@@ -131,11 +134,11 @@ def test_a_stream_is_charged_once():
     run = reserve_stream(ledger, "visits", GaussianLoss(Fraction(1, 10)), delta=1e-7)
     left = ledger.remaining
     for step in range(1, 20):
-        found = find_stream(ledger, "visits")
-        assert (found.steps, found.state) == (step - 1, "" if step == 1 else f"{step - 1}")
-        assert found.price == run.price
-        assert found.number == run.number
-        assert found.advance(f"{step}") == step
+        stream = find_stream(ledger, "visits")
+        assert (stream.steps, stream.state) == (step - 1, "" if step == 1 else f"{step - 1}")
+        assert stream.price == run.price
+        assert stream.number == run.number
+        assert stream.advance(f"{step}") == step
     assert find_stream(ledger, "visits").remaining[0].amount == 0
     with pytest.raises(InvalidParameter, match="is already in the ledger"):
         run.advance("elsewhere")

@@ -186,10 +186,10 @@ class ChoiceContract:
 
     def test_floats_are_rounded_and_the_sensitivity_widened(self):
         """Two floats that should be equal may differ by a last digit: it changes nothing."""
-        one = self.mechanism.pmf([0.1 + 0.2, 1.0])
-        assert one.tolist() == self.mechanism.pmf([0.3, 1.0]).tolist()
+        chances = self.mechanism.pmf([0.1 + 0.2, 1.0])
+        assert chances.tolist() == self.mechanism.pmf([0.3, 1.0]).tolist()
         whole = self.mechanism.pmf([0, 1])
-        assert one[0] - 0.2 > 0
+        assert chances[0] - 0.2 > 0
         widened = self.mechanism.pmf([0.0, 1.0])
         assert widened[1] < whole[1]
         assert widened[1] == pytest.approx(whole[1], rel=4e-3)

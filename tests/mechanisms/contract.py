@@ -39,7 +39,7 @@ def fit(counts: Counter[Any], mechanism: Any, value: Any) -> float:
         observed.append(n - sum(observed))
         wanted.append(rest)
     else:
-        wanted = [one * sum(observed) / sum(wanted) for one in wanted]
+        wanted = [mass * sum(observed) / sum(wanted) for mass in wanted]
     return float(chisquare(observed, wanted).pvalue)
 
 
@@ -102,7 +102,7 @@ class AdditiveContract(MechanismContract):
         mechanism = replace(self.mechanism, step=step)
         margin = rational(mechanism.margin(0.9, **said))
         if said == {"real": False}:  # then floats are not meant
-            values = [one for one in values if isinstance(one, int)]
+            values = [number for number in values if isinstance(number, int)]
         for value in values:
             low = math.ceil((rational(value) - margin) / step)
             high = math.floor((rational(value) + margin) / step)
@@ -136,7 +136,7 @@ class AdditiveContract(MechanismContract):
         assert type(release(2.5)) is int
         listed = release([[1, 2], [3, 4]])
         assert [len(row) for row in listed] == [2, 2]
-        assert {type(one) for row in listed for one in row} == {int}
+        assert {type(value) for row in listed for value in row} == {int}
         array = release(np.zeros((2, 3, 4), dtype=np.int32))
         assert array.shape == (2, 3, 4)
         assert array.dtype == np.int64
@@ -151,8 +151,8 @@ class AdditiveContract(MechanismContract):
         assert sum(pmf(z, 0) for z in self.outputs) == pytest.approx(1, abs=1e-6)
         assert pmf(0.5, 0) == 0
         law = self.mechanism.noise(2)
-        one, two = (law.pmf(z, 128)[0] / 2**128 for z in (1, -2))
-        assert pmf([1, 3], [0, 5]) == pytest.approx(one * two, rel=1e-12)
+        first, second = (law.pmf(z, 128)[0] / 2**128 for z in (1, -2))
+        assert pmf([1, 3], [0, 5]) == pytest.approx(first * second, rel=1e-12)
 
     @pytest.mark.parametrize(
         "bad",

@@ -18,10 +18,10 @@ PEOPLE = 200_000
 def law(design, answer):
     """The probability of every report. Where the answer lies on the grid is found once."""
     (place,) = design._places(answer)
-    found = [design._probability(report, int(place)) for report in range(design.outputs)]
+    chances = [design._probability(report, int(place)) for report in range(design.outputs)]
     some = {*range(0, design.outputs, 97), design.outputs - 1}
-    assert all(design.pmf(report, answer) == found[report] for report in some)
-    return found
+    assert all(design.pmf(report, answer) == chances[report] for report in some)
+    return chances
 
 
 class NumericContract:
@@ -108,8 +108,8 @@ class MeanContract(NumericContract):
     def test_intervals_cover(self):
         design = self.design(epsilon=2, low=-10, high=10)
         answers = np.full((500, 300), 3)
-        found = [
+        intervals = [
             design.estimate(y).interval for y in design.randomize(answers).reshape(500, 300)
         ]
-        covered = sum(low <= 3 <= high for low, high in found)
+        covered = sum(low <= 3 <= high for low, high in intervals)
         assert covered >= 445  # 475 expected, standard deviation 5

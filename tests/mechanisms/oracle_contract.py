@@ -90,8 +90,8 @@ class OracleContract:
         assert np.mean(squares) == pytest.approx(np.mean(theory), rel=0.1)
         whole = design.estimate(counts=sum(tallies), confidence=1 - 1e-10)
         assert whole.shares[0].respondents == PEOPLE
-        for one, actual in zip(whole, shares, strict=True):
-            assert one.interval[0] <= actual <= one.interval[1]
+        for estimate, actual in zip(whole, shares, strict=True):
+            assert estimate.interval[0] <= actual <= estimate.interval[1]
 
     def test_batches_add_up_to_the_whole(self):
         design = self.design(odds=3, categories=5)
@@ -101,14 +101,14 @@ class OracleContract:
         assert sum(parts).respondents == 100
 
     def test_designs_do_not_mix(self):
-        one, other = self.design(odds=3, categories=5), self.design(odds=4, categories=5)
-        tally = one.poll([1, 2])
+        design, other = self.design(odds=3, categories=5), self.design(odds=4, categories=5)
+        tally = design.poll([1, 2])
         with pytest.raises(InvalidParameter, match="one design"):
             tally + other.poll([1])
         with pytest.raises(InvalidParameter, match="tally"):
             other.estimate(counts=tally)
         with pytest.raises(InvalidParameter, match="tally"):
-            one.estimate(counts=(1, 1, 0, 0, 0))
+            design.estimate(counts=(1, 1, 0, 0, 0))
 
     def test_epsilon_is_never_exceeded(self):
         for epsilon in (0.1, 1, 3):

@@ -57,5 +57,5 @@ class OnTables:
 
 def counts(table: Table) -> list[int]:
     """How often each of 0, 1, 2, 3 occurs: monotone when records come or go."""
-    found = Counter(table)
-    return [found[value] for value in range(4)]
+    tally = Counter(table)
+    return [tally[value] for value in range(4)]

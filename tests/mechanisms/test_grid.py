@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from deniable.mechanisms.grid import put_on_grid
 
 STEPS = st.sampled_from(
-    [Fraction(one) for one in ("1", "1/2", "1/8", "4", "5", "1/100", "3/7", "1e12", "1e-9")]
+    [Fraction(text) for text in ("1", "1/2", "1/8", "4", "5", "1/100", "3/7", "1e12", "1e-9")]
 )
-EXTREMES = [Fraction(one) for one in ("1e30", "1e-30", "2e308", "1e400", "3e-320", "1e-400")]
+EXTREMES = [Fraction(text) for text in ("1e30", "1e-30", "2e308", "1e400", "3e-320", "1e-400")]
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -26,7 +26,7 @@ def truth(value, step):
 
 @given(st.lists(FLOATS, min_size=1), STEPS | st.sampled_from(EXTREMES))
 def test_floats_round_exactly(values, step):
-    wanted = [truth(one, step) for one in values]
+    wanted = [truth(value, step) for value in values]
     assert put_on_grid(values, step).steps.tolist() == wanted
     assert put_on_grid(np.array(values), step).steps.tolist() == wanted
 
@@ -41,9 +41,9 @@ def test_ties_and_their_float_neighbours_round_exactly(k, step, nudge):
 
 @given(st.lists(st.integers(-(2**70), 2**70), min_size=1), STEPS | st.sampled_from(EXTREMES))
 def test_integers_round_exactly(values, step):
-    found = put_on_grid(values, step)
-    assert found.steps.tolist() == [truth(one, step) for one in values]
-    assert found.real == (step.numerator != 1)
+    grid = put_on_grid(values, step)
+    assert grid.steps.tolist() == [truth(value, step) for value in values]
+    assert grid.real == (step.numerator != 1)
 
 
 @given(
@@ -51,7 +51,7 @@ def test_integers_round_exactly(values, step):
     STEPS | st.sampled_from(EXTREMES),
 )
 def test_mixed_kinds_round_exactly(values, step):
-    assert put_on_grid(values, step).steps.tolist() == [truth(one, step) for one in values]
+    assert put_on_grid(values, step).steps.tolist() == [truth(value, step) for value in values]
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8", "i8"])
@@ -59,7 +59,7 @@ def test_integer_arrays_at_their_ends(dtype):
     ends = np.iinfo(dtype)
     values = np.array([ends.min, ends.max], dtype=dtype)
     for step in (Fraction(1), Fraction(1, 10**6), Fraction(7)):
-        wanted = [truth(int(one), step) for one in values]
+        wanted = [truth(int(value), step) for value in values]
         assert put_on_grid(values, step).steps.tolist() == wanted
 
 
@@ -71,23 +71,23 @@ def test_decimals_and_numpy_scalars():
 
 @given(st.lists(st.integers(-(2**65), 2**65), min_size=1), STEPS)
 def test_handing_back_is_the_nearest_number(values, step):
-    found = put_on_grid(values, Fraction(1))
-    back = type(found)(found.steps, False, step, found.shape, "list").add_noise(
+    grid = put_on_grid(values, Fraction(1))
+    back = type(grid)(grid.steps, False, step, grid.shape, "list").add_noise(
         np.zeros(len(values), dtype=np.int64)
     )
     if step.denominator == 1:
-        assert back == [one * step for one in values]
+        assert back == [value * step for value in values]
     else:
-        assert back == [float(one * step) for one in values]
+        assert back == [float(value * step) for value in values]
 
 
 @pytest.mark.parametrize("step", EXTREMES, ids=float_or_so)
 def test_zeros_are_served_on_every_grid(step):
     """Whether it works must not depend on the values."""
     for zeros in (0, [0, 0], np.zeros(2, dtype=int), 0.0, np.zeros(2)):
-        found = put_on_grid(zeros, step)
-        back = found.add_noise(np.zeros(found.steps.size, dtype=np.int64))
-        assert found.steps.tolist() == [0] * found.steps.size
+        grid = put_on_grid(zeros, step)
+        back = grid.add_noise(np.zeros(grid.steps.size, dtype=np.int64))
+        assert grid.steps.tolist() == [0] * grid.steps.size
         assert not np.any(back)
 
 

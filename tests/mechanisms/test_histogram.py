@@ -37,10 +37,10 @@ def test_values_and_cells_make_the_same_histogram(size):
     values = np.array([3, 3, 39, 0, 3, 17])
     counted = Histogram.of_values(grid, values)
     given_ = Histogram.of_cells(grid, [0, 3, 5, 17, 39], [1, 3, 0, 1, 1])
-    for one in (counted, given_):
-        assert one.cells.tolist() == [0, 3, 17, 39]
-        assert one.counts.tolist() == [1, 3, 1, 1]
-        assert one.rows == 6
+    for each in (counted, given_):
+        assert each.cells.tolist() == [0, 3, 17, 39]
+        assert each.counts.tolist() == [1, 3, 1, 1]
+        assert each.rows == 6
     assert "17" not in repr(counted)
 
 

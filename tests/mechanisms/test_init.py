@@ -26,7 +26,7 @@ def test_one_mechanism_does_not_load_the_others():
         "print([m for m in ('oue', 'gaussian', 'quantiles') "
         "if f'deniable.mechanisms.{m}' in sys.modules])"
     )
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert found.stdout.strip() == "[]"
+    assert process.stdout.strip() == "[]"

@@ -83,6 +83,6 @@ def test_versions_name_every_table():
 def test_amounts_beyond_all_doubles_are_refused(epsilon):
     with pytest.raises(
         InvalidPolicy, match="out of any useful range: write a number between"
-    ) as found:
+    ) as error:
         Budget(epsilon)
-    assert found.value.where == ("epsilon",)
+    assert error.value.where == ("epsilon",)

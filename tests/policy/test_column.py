@@ -102,8 +102,8 @@ def test_floats_mean_what_they_print():
     ],
 )
 def test_the_source_completes_a_column(declared, type_, kind, integer):
-    found = Column("C", **declared).with_type("c", type_)
-    assert (found.name, found.kind, found.integer) == ("c", kind, integer)
+    column = Column("C", **declared).with_type("c", type_)
+    assert (column.name, column.kind, column.integer) == ("c", kind, integer)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_keys_may_come_as_arrays_and_series(make):
     values = [["A", "B"]] if make is pa.chunked_array else ["A", "B"]
     keys = Column("ward", keys=make(values)).keys
     assert keys == ("A", "B")
-    assert {type(one) for one in keys} == {str}
+    assert {type(key) for key in keys} == {str}
 
 
 def test_keys_may_be_days():
@@ -162,7 +162,7 @@ def test_keys_may_be_days():
 
 def test_keys_of_an_array_of_numbers_are_numbers_of_python():
     keys = Column("age", keys=np.array([1, 2])).keys
-    assert {type(one) for one in keys} == {int}
+    assert {type(key) for key in keys} == {int}
 
 
 @pytest.mark.parametrize("keys", [5, np.int64(5), object(), "A"])
@@ -204,8 +204,8 @@ def test_integers_that_are_not_whole_are_refused(declared, told):
 
 @pytest.mark.parametrize("type_", ["VARCHAR", "DOUBLE"])
 def test_integers_from_a_source_of_other_numbers_keep_their_step(type_):
-    found = Column("age", kind="integer", bounds=(0, 120)).with_type("age", type_)
-    assert (found.kind, found.integer, found.step) == ("number", False, 1)
+    column = Column("age", kind="integer", bounds=(0, 120)).with_type("age", type_)
+    assert (column.kind, column.integer, column.step) == ("number", False, 1)
 
 
 def test_only_kind_declares_a_kind():
@@ -229,9 +229,9 @@ def test_only_kind_declares_a_kind():
     ],
 )
 def test_what_is_declared_says_whether_dates_have_a_time(declared, type_, timed):
-    found = Column("c", **declared).with_type("c", type_)
-    assert found.timed is timed
-    assert found.with_type("c", type_).timed is timed
+    column = Column("c", **declared).with_type("c", type_)
+    assert column.timed is timed
+    assert column.with_type("c", type_).timed is timed
 
 
 @pytest.mark.parametrize(
@@ -249,5 +249,5 @@ def test_keys_that_no_day_equals_are_refused(declared, type_, because):
 
 
 def test_days_are_keys_of_moments_that_are_counted_by_day():
-    found = Column("c", keys=["2026-01-01"]).with_type("c", "TIMESTAMP")
-    assert (found.kind, found.keys) == ("date", ("2026-01-01",))
+    column = Column("c", keys=["2026-01-01"]).with_type("c", "TIMESTAMP")
+    assert (column.kind, column.keys) == ("date", ("2026-01-01",))

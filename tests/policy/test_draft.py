@@ -14,8 +14,8 @@ NAMES = st.text(st.characters(codec="utf-8"), min_size=1)
 @given(NAMES, NAMES, st.sampled_from(TYPES), st.sampled_from(["a.parquet", 'b\\".csv']))
 def test_any_names_make_toml(table, column, type_, source):
     tree = tomllib.loads(draft({table: {column: type_}}, {table: source}))
-    (found,) = tree["tables"]
-    assert found == table
+    (entry,) = tree["tables"]
+    assert entry == table
     assert tree["tables"][table]["source"] == source
     assert tree["tables"][table]["unit"] == tree["budget"]["epsilon"] == MARK
     assert tree["tables"][table]["columns"] == {}

@@ -268,9 +268,9 @@ def test_a_policy_may_name_its_format():
     assert parse(f"format = 1\n{BUDGET}") == parse(BUDGET)
 
 
-@pytest.mark.parametrize("found", ["2", "0", "1.0", "true", "'1'", "[1]"])
-def test_a_policy_of_another_format_is_refused_before_its_keys_are_read(found):
+@pytest.mark.parametrize("version", ["2", "0", "1.0", "true", "'1'", "[1]"])
+def test_a_policy_of_another_format_is_refused_before_its_keys_are_read(version):
     """A later format may have keys that this version does not know."""
-    text = f"format = {found}\nnew_key = 3\n{BUDGET}"
+    text = f"format = {version}\nnew_key = 3\n{BUDGET}"
     with pytest.raises(InvalidPolicy, match=r"line 1: .* format 1\. Found .* newer version"):
         parse(text)

@@ -45,9 +45,9 @@ def test_secrets_come_from_the_environment_only(monkeypatch):
 def test_an_address_is_one_of_postgresql(monkeypatch):
     monkeypatch.setenv("LEDGER", "mysql://x")
     for store in ("mysql://x", "$LEDGER"):
-        with pytest.raises(InvalidPolicy, match="begins with postgresql://") as found:
+        with pytest.raises(InvalidPolicy, match="begins with postgresql://") as error:
             locate_ledger(store, None, BESIDE)
-        assert found.value.where == ("ledger", "store")
+        assert error.value.where == ("ledger", "store")
     assert locate_ledger("postgresql+psycopg://db/x", None, BESIDE)["ledger"].endswith("db/x")
 
 

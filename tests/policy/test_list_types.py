@@ -79,7 +79,7 @@ def test_frames_keep_declared_lists_and_cut_long_ones():
     lists = {name: Column(name, length=2) for name in rows.column_names}
     read = to_arrow(rows, lists)
     assert read.column_names == ["codes", "bad"]
-    assert [None if one is None else len(one) for one in read["codes"].to_pylist()] == [
+    assert [None if codes is None else len(codes) for codes in read["codes"].to_pylist()] == [
         1000,
         None,
         0,

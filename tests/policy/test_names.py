@@ -61,9 +61,9 @@ def test_the_compared_form_is_compared_as_itself(name):
 def test_what_is_no_name_is_refused(name, told):
     with pytest.raises(ValueError, match=told):
         compared_name(name)
-    with pytest.raises(InvalidPolicy, match=told) as found:
+    with pytest.raises(InvalidPolicy, match=told) as error:
         Policy([Table("data")], epsilon=1, analysts={name: Budget(1)})
-    assert found.value.where == ("analysts", str(name))
+    assert error.value.where == ("analysts", str(name))
     with pytest.raises(InvalidPolicy, match=told):
         Table(name)
 

@@ -35,9 +35,9 @@ def test_what_cannot_hold_is_refused(tables, budget, told):
 
 
 def test_schemas_complete_the_tables_that_they_name():
-    found = Policy([Table("a"), Table("b")], epsilon=1).with_schemas({"a": {"x": "BIGINT"}})
-    assert found.tables["a"].columns["x"].integer
-    assert not found.tables["b"].columns
+    policy = Policy([Table("a"), Table("b")], epsilon=1).with_schemas({"a": {"x": "BIGINT"}})
+    assert policy.tables["a"].columns["x"].integer
+    assert not policy.tables["b"].columns
 
 
 def test_a_unit_has_one_budget_in_whatever_spelling():

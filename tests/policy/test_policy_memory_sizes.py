@@ -17,16 +17,16 @@ source = "visits.parquet"
 
 
 @pytest.mark.parametrize(
-    ("amount", "found"),
+    ("amount", "size"),
     [("4 GB", 4 * 10**9), ("1.5GiB", 3 << 29), ("64 MiB", 64 << 20), (10**9, 10**9)],
 )
-def test_amounts_as_people_write_them(amount, found):
-    assert in_bytes(amount) == found
-    assert Policy([Table("visits")], epsilon=1, memory=amount).memory == found
+def test_amounts_as_people_write_them(amount, size):
+    assert in_bytes(amount) == size
+    assert Policy([Table("visits")], epsilon=1, memory=amount).memory == size
     written = f'"{amount}"' if isinstance(amount, str) else amount
     policy = parse(FILE.format(memory=written))
-    assert policy.memory == found
-    assert policy.with_schemas({}).memory == found
+    assert policy.memory == size
+    assert policy.with_schemas({}).memory == size
 
 
 @pytest.mark.parametrize(
@@ -59,5 +59,5 @@ def test_the_engine_keeps_to_it():
     import pyarrow as pa
 
     with dp.protect(pa.table({"a": [1]}), epsilon=1, memory="100 MB") as session:
-        found = session._engine._connect().execute("SELECT current_setting('memory_limit')")
-        assert found.fetchone()[0] in ("95.3 MiB", "95.4 MiB")
+        setting = session._engine._connect().execute("SELECT current_setting('memory_limit')")
+        assert setting.fetchone()[0] in ("95.3 MiB", "95.4 MiB")

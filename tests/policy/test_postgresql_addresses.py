@@ -14,12 +14,12 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
 
 
 def test_the_parts_of_an_address():
-    found = read_postgresql(
+    address = read_postgresql(
         "postgresql+psycopg://a%40b:p:w%23@[::1]:5433/d%20b?sslmode=require&port=7#own"
     )
-    assert (found.user, found.password, found.host) == ("a@b", "p:w#", "::1")
-    assert (found.port, found.database, found.name) == (5433, "d b", "own")
-    assert found.options == (("sslmode", "require"), ("port", "7"))
+    assert (address.user, address.password, address.host) == ("a@b", "p:w#", "::1")
+    assert (address.port, address.database, address.name) == (5433, "d b", "own")
+    assert address.options == (("sslmode", "require"), ("port", "7"))
     assert read_postgresql("postgresql://").shown == "postgresql:///"
     assert read_postgresql("postgresql://u@/db?host=/run/pg").shown == "postgresql:///run/pg/db"
 
@@ -28,8 +28,8 @@ def test_the_parts_of_an_address():
 def test_any_user_password_and_database_can_be_written(user, password, database):
     """SQLAlchemy's reader of addresses finds the same parts."""
     text = f"postgresql://{quote(user, '')}:{quote(password, '')}@h/{quote(database, '')}"
-    found, other = read_postgresql(text), sa.make_url(text)
-    assert (found.user, found.password, found.database) == (user, password, database)
+    address, other = read_postgresql(text), sa.make_url(text)
+    assert (address.user, address.password, address.database) == (user, password, database)
     assert (other.username, other.password) == (user, password)
 
 
@@ -38,12 +38,12 @@ def test_what_is_read_is_read_alike_by_others(text):
     """No part of what PostgreSQL's driver would take for a password ends up in another part."""
     whole = f"postgresql://{text}"
     try:
-        found = read_postgresql(whole)
+        address = read_postgresql(whole)
     except InvalidPolicy:
         return
     other = sa.make_url(whole.partition("#")[0])
-    assert (found.password, found.user) == (other.password, other.username)
-    assert (found.host, found.port) == (other.host or None, other.port)
+    assert (address.password, address.user) == (other.password, other.username)
+    assert (address.host, address.port) == (other.host or None, other.port)
 
 
 @pytest.mark.parametrize(

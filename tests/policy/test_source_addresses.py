@@ -16,7 +16,7 @@ SECRET = "open-sesame"
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "address"),
     [
         ("spark://local#visits", SourceAddress("spark", "spark://local", "visits")),
         (
@@ -27,9 +27,9 @@ SECRET = "open-sesame"
         ("ibis://duckdb/a.duckdb#t", SourceAddress("ibis", "ibis://duckdb/a.duckdb", "t")),
     ],
 )
-def test_an_address_leads_somewhere(source, found):
+def test_an_address_leads_somewhere(source, address):
     assert is_address(source)
-    assert read_address(source) == found
+    assert read_address(source) == address
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def test_a_secret_in_a_policy_is_refused_and_not_repeated(source):
 
 def test_the_environment_may_hold_the_whole_address(monkeypatch):
     monkeypatch.setenv("HOSPITAL", f"postgresql://reader:{SECRET}@db/hospital#public.visits")
-    found = read_address("$HOSPITAL")
-    assert found.address == f"postgresql://reader:{SECRET}@db/hospital"
-    assert SECRET not in repr(found)
+    address = read_address("$HOSPITAL")
+    assert address.address == f"postgresql://reader:{SECRET}@db/hospital"
+    assert SECRET not in repr(address)
     policy = parse('[budget]\nepsilon = 1\n[tables.visits]\nsource = "$HOSPITAL"\n')
     assert SECRET not in repr(policy)
 

@@ -69,12 +69,12 @@ def test_the_schema_completes_a_table():
     table = Table.declare(
         "visits", unit="PATIENT", max_groups_per_unit=4, bounds={"Cost": (0, 9)}
     )
-    found = table.with_schema(SCHEMA)
-    assert list(found.columns) == list(SCHEMA)
-    assert found.unit == "patient"
-    assert found.columns["cost"].bounds == (0, 9)
-    assert (found.max_groups_per_unit, found.columns["ward"].kind) == (4, "text")
-    assert found.with_schema(SCHEMA) == found
+    whole = table.with_schema(SCHEMA)
+    assert list(whole.columns) == list(SCHEMA)
+    assert whole.unit == "patient"
+    assert whole.columns["cost"].bounds == (0, 9)
+    assert (whole.max_groups_per_unit, whole.columns["ward"].kind) == (4, "text")
+    assert whole.with_schema(SCHEMA) == whole
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_every_word_that_is_known_is_taken():
 
 def test_a_unit_is_the_name_of_a_column():
     for unit in (5, "", ["patient"]):
-        with pytest.raises(InvalidPolicy, match="`unit` must be the name") as found:
+        with pytest.raises(InvalidPolicy, match="`unit` must be the name") as error:
             Table("visits", unit=unit)
-        assert found.value.where == ("unit",)
+        assert error.value.where == ("unit",)
 
 
 @pytest.mark.parametrize("type_", ["BLOB", "INTERVAL", "TIME", "LIST", "something new"])

@@ -20,30 +20,30 @@ def best_error(scores, epsilon, *, monotone, top):
     whole scores from 0 to `top`."""
     k = len(scores)
     lists = list(product(range(top + 1), repeat=k))
-    place = {one: i for i, one in enumerate(lists)}
+    place = {entry: i for i, entry in enumerate(lists)}
     grow, rows = math.exp(epsilon), []
-    for one in lists:
+    for entry in lists:
         for move in product((-1, 0, 1), repeat=k):
             if monotone and -1 in move and 1 in move:
                 continue
-            other = tuple(a + b for a, b in zip(one, move, strict=True))
-            if other in place and other != one:
+            other = tuple(a + b for a, b in zip(entry, move, strict=True))
+            if other in place and other != entry:
                 for i in range(k):
                     row = np.zeros(len(lists) * k)
-                    row[place[one] * k + i], row[place[other] * k + i] = 1, -grow
+                    row[place[entry] * k + i], row[place[other] * k + i] = 1, -grow
                     rows.append(row)
     equal, right = [], []
-    for one in lists:
+    for entry in lists:
         row = np.zeros(len(lists) * k)
-        row[place[one] * k : place[one] * k + k] = 1
+        row[place[entry] * k : place[entry] * k + k] = 1
         equal.append(row)
         right.append(1.0)
         for order in permutations(range(k)):
-            other = tuple(one[j] for j in order)
+            other = tuple(entry[j] for j in order)
             for i in range(k):
                 row = np.zeros(len(lists) * k)
                 row[place[other] * k + i] += 1
-                row[place[one] * k + order[i]] -= 1
+                row[place[entry] * k + order[i]] -= 1
                 if row.any():
                     equal.append(row)
                     right.append(0.0)
@@ -51,14 +51,14 @@ def best_error(scores, epsilon, *, monotone, top):
     for i, score in enumerate(scores):
         if score == max(scores):
             cost[place[tuple(scores)] * k + i] = -1
-    found = linprog(cost, np.array(rows), np.zeros(len(rows)), np.array(equal), right)
-    return 1 + found.fun
+    solution = linprog(cost, np.array(rows), np.zeros(len(rows)), np.array(equal), right)
+    return 1 + solution.fun
 
 
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("scores", [(4, 0), (3, 0), (3, 2), (3, 3)], ids=str)
 def test_between_two_the_bound_is_the_best_there_is(scores, monotone):
-    gaps = [max(scores) - one for one in scores]
+    gaps = [max(scores) - score for score in scores]
     best = best_error(scores, 1, monotone=monotone, top=4)
     bound = selection(gaps, 1, monotone=monotone).value
     assert bound <= best + 1e-9
@@ -70,7 +70,7 @@ def test_between_two_the_bound_is_the_best_there_is(scores, monotone):
 @pytest.mark.parametrize("epsilon", [0.5, 2])
 @pytest.mark.parametrize("scores", [(2, 0, 0), (2, 1, 0), (2, 2, 0), (2, 1, 1)], ids=str)
 def test_no_mechanism_beats_the_bound_among_three(scores, epsilon, monotone):
-    gaps = [max(scores) - one for one in scores]
+    gaps = [max(scores) - score for score in scores]
     best = best_error(scores, epsilon, monotone=monotone, top=2)
     bound = selection(gaps, epsilon, monotone=monotone).value
     assert 0 < bound <= best + 1e-9
@@ -111,41 +111,41 @@ def best_confidence(rows, cells, epsilon, margin, relation):
     """The highest confidence with which any method keeps a median within a margin in ranks."""
     sizes = (rows,) if relation == "replace" else range(rows + 2)
     tables = [t for n in sizes for t in combinations_with_replacement(range(cells), n)]
-    place = {one: i for i, one in enumerate(tables)}
+    place = {table: i for i, table in enumerate(tables)}
     grow, limits, width = math.exp(epsilon), [], len(tables) * cells + 1
-    for one in tables:
-        for i in range(len(one)):
-            rest = one[:i] + one[i + 1 :]
+    for table in tables:
+        for i in range(len(table)):
+            rest = table[:i] + table[i + 1 :]
             near = [rest]
             if relation == "replace":
                 near = [tuple(sorted((*rest, v))) for v in range(cells)]
             for other in near:
-                if other in place and other != one:
-                    for a, b in ((one, other), (other, one)):
+                if other in place and other != table:
+                    for a, b in ((table, other), (other, table)):
                         for cell in range(cells):
                             row = np.zeros(width)
                             row[place[a] * cells + cell] = 1
                             row[place[b] * cells + cell] = -grow
                             limits.append(row)
     equal = []
-    for one in tables:
+    for table in tables:
         row = np.zeros(width)
-        row[place[one] * cells : (place[one] + 1) * cells] = 1
+        row[place[table] * cells : (place[table] + 1) * cells] = 1
         equal.append(row)
-        if len(one) == rows:
+        if len(table) == rows:
             row = np.zeros(width)
             row[-1] = 1
             for cell in range(cells):
-                below, through = (sum(x < cell for x in one), sum(x <= cell for x in one))
+                below, through = (sum(x < cell for x in table), sum(x <= cell for x in table))
                 if max(0, rows / 2 - through, below - rows / 2) <= margin:
-                    row[place[one] * cells + cell] = -1
+                    row[place[table] * cells + cell] = -1
             limits.append(row)
     cost = np.zeros(width)
     cost[-1] = -1
-    found = linprog(
+    solution = linprog(
         cost, np.array(limits), np.zeros(len(limits)), np.array(equal), np.ones(len(equal))
     )
-    return -found.fun
+    return -solution.fun
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])

@@ -92,10 +92,10 @@ def test_choices_are_compared_on_data():
     assert vote.error == pytest.approx(0.071048, abs=5e-7)
     assert vote.ratio == 1
     median = InverseSensitivity.median(range(5), epsilon=1, neighbors="replace")
-    found = efficiency(median, [2, 2, 2, 3, 4])
-    assert found.measure == "error probability"
-    assert found.ratio > 1
-    assert "standard error" not in str(found)
+    comparison = efficiency(median, [2, 2, 2, 3, 4])
+    assert comparison.measure == "error probability"
+    assert comparison.ratio > 1
+    assert "standard error" not in str(comparison)
     with pytest.raises(InvalidParameter, match="Give some"):
         efficiency(median)
 
@@ -106,9 +106,9 @@ def test_choices_are_compared_on_data():
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("kind", [Exponential, PermuteAndFlip, NoisyMax])
 def test_choices_among_scores(kind, monotone, scores):
-    found = efficiency(kind(epsilon=1, monotone=monotone), scores)
-    assert found.ratio >= 1 - 1e-9
-    assert "treats candidates alike" in str(found)
+    comparison = efficiency(kind(epsilon=1, monotone=monotone), scores)
+    assert comparison.ratio >= 1 - 1e-9
+    assert "treats candidates alike" in str(comparison)
 
 
 def test_permute_and_flip_is_the_best_between_two():
@@ -126,12 +126,12 @@ def test_permute_and_flip_is_the_best_between_two():
         (Thresholding(epsilon=1, delta=1e-5), 11),
         (Thresholding(epsilon=1, delta=1e-5, groups=3), 11),
     ],
-    ids=lambda one: type(one).__name__ if not isinstance(one, int | F) else str(one),
+    ids=lambda each: type(each).__name__ if not isinstance(each, int | F) else str(each),
 )
 def test_others_that_need_data(mechanism, data):
-    found = efficiency(mechanism, data)
-    assert 1 - 1e-9 <= found.ratio < 10**6
-    assert found.bound.reference
+    comparison = efficiency(mechanism, data)
+    assert 1 - 1e-9 <= comparison.ratio < 10**6
+    assert comparison.bound.reference
     with pytest.raises(InvalidParameter, match="Give some"):
         efficiency(mechanism)
 
@@ -158,18 +158,18 @@ def test_thresholding_is_near_the_best_though_it_tells_the_count_too():
         Density(epsilon=1, bounds=(0, 1), neighbors="replace", terms=4),
         Density(epsilon=1, bounds=(0, 1), neighbors="add-remove", terms=4),
     ],
-    ids=lambda one: type(one).__name__,
+    ids=lambda each: type(each).__name__,
 )
 def test_every_mechanism_has_a_bound(mechanism):
-    found = efficiency(mechanism)
-    assert found.ratio >= 1 - 1e-9
-    assert "variance" in found.measure
-    assert found.error_ratio == pytest.approx(math.sqrt(found.ratio))
+    comparison = efficiency(mechanism)
+    assert comparison.ratio >= 1 - 1e-9
+    assert "variance" in comparison.measure
+    assert comparison.error_ratio == pytest.approx(math.sqrt(comparison.ratio))
 
 
 def test_subset_selection_attains_the_bound_for_all_shares():
-    found = efficiency(SubsetSelection(epsilon=1, categories=16))
-    assert found.ratio == pytest.approx(1, rel=1e-9)
+    comparison = efficiency(SubsetSelection(epsilon=1, categories=16))
+    assert comparison.ratio == pytest.approx(1, rel=1e-9)
 
 
 def test_what_has_no_bound_says_so():

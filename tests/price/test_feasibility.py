@@ -17,12 +17,12 @@ F = Fraction
 
 
 def test_the_known_case():
-    found = proportion(margin=0.01, n=400, epsilon=0.1)
-    assert found.verdict == "impossible"
-    assert found.changes == 9
-    assert found.limit == pytest.approx(math.exp(0.9) / (1 + math.exp(0.9)))
-    assert (found.least_n, found.enough_n) == (1450, 3000)
-    told = str(found)
+    answer = proportion(margin=0.01, n=400, epsilon=0.1)
+    assert answer.verdict == "impossible"
+    assert answer.changes == 9
+    assert answer.limit == pytest.approx(math.exp(0.9) / (1 + math.exp(0.9)))
+    assert (answer.least_n, answer.enough_n) == (1450, 3000)
+    told = str(answer)
     assert "impossible" in told
     assert "3000 records" in told
 
@@ -30,23 +30,23 @@ def test_the_known_case():
 @pytest.mark.parametrize(("margin", "n"), [(F(1, 10), 10), (F(1, 100), 400), (F(1, 3), 7)])
 def test_what_it_names_is_just_enough(margin, n):
     level, epsilon = F(19, 20), F(1, 5)
-    found = proportion(margin=margin, n=n, epsilon=epsilon, confidence=level)
-    at_least = proportion(margin=margin, n=found.least_n, epsilon=epsilon, confidence=level)
+    answer = proportion(margin=margin, n=n, epsilon=epsilon, confidence=level)
+    at_least = proportion(margin=margin, n=answer.least_n, epsilon=epsilon, confidence=level)
     assert at_least.verdict != "impossible"
-    if found.least_n > 1:
+    if answer.least_n > 1:
         fewer = proportion(
-            margin=margin, n=found.least_n - 1, epsilon=epsilon, confidence=level
+            margin=margin, n=answer.least_n - 1, epsilon=epsilon, confidence=level
         )
         assert fewer.verdict == "impossible"
-    enough = proportion(margin=margin, n=found.enough_n, epsilon=epsilon, confidence=level)
+    enough = proportion(margin=margin, n=answer.enough_n, epsilon=epsilon, confidence=level)
     assert enough.verdict == "possible"
     richer = proportion(
-        margin=margin, n=n, epsilon=found.enough_epsilon * 1.000001, confidence=level
+        margin=margin, n=n, epsilon=answer.enough_epsilon * 1.000001, confidence=level
     )
     assert richer.verdict == "possible"
-    if found.least_epsilon:
+    if answer.least_epsilon:
         poorer = proportion(
-            margin=margin, n=n, epsilon=found.least_epsilon * 0.999999, confidence=level
+            margin=margin, n=n, epsilon=answer.least_epsilon * 0.999999, confidence=level
         )
         assert poorer.verdict == "impossible"
 
@@ -78,24 +78,24 @@ def test_no_private_method_whatever_passes_the_limit(n, margin, epsilon):
         line[-1] = 1
         below.append(line)
     for s in range(n):
-        for one, two in ((s, s + 1), (s + 1, s)):
+        for first, second in ((s, s + 1), (s + 1, s)):
             for i in range(m):
                 line = np.zeros(cost.size)
-                line[one * m + i], line[two * m + i] = 1, -math.exp(epsilon)
+                line[first * m + i], line[second * m + i] = 1, -math.exp(epsilon)
                 below.append(line)
-    found = linprog(
+    solution = linprog(
         cost, A_ub=below, b_ub=np.zeros(len(below)), A_eq=equal, b_eq=np.ones(n + 1)
     )
     limit = proportion(margin=margin, n=n, epsilon=epsilon).limit
-    assert -found.fun <= limit + 1e-9
+    assert -solution.fun <= limit + 1e-9
 
 
 @given(st.fractions(F(1, 200), F(49, 100)), st.integers(1, 300), st.floats(0.01, 3))
 def test_laplace_noise_never_passes_the_limit(margin, n, epsilon):
-    found = proportion(margin=margin, n=n, epsilon=epsilon)
-    assert found.reached <= found.limit + 1e-12
+    answer = proportion(margin=margin, n=n, epsilon=epsilon)
+    assert answer.reached <= answer.limit + 1e-12
     noise = Laplace(epsilon=epsilon).noise().outside(math.floor(margin * n), 100)[0] / 2**100
-    assert found.reached == pytest.approx(1 - noise, abs=1e-12)
+    assert answer.reached == pytest.approx(1 - noise, abs=1e-12)
 
 
 def test_changes_are_the_fewest_that_leave_two_margins():
@@ -107,9 +107,9 @@ def test_changes_are_the_fewest_that_leave_two_margins():
 
 def test_add_remove_rules_out_less():
     plan = {"margin": 0.01, "n": 400, "epsilon": 0.1}
-    one, two = proportion(**plan), proportion(neighbors="add-remove", **plan)
-    assert two.limit > one.limit
-    assert two.least_n < one.least_n
+    first, second = proportion(**plan), proportion(neighbors="add-remove", **plan)
+    assert second.limit > first.limit
+    assert second.least_n < first.least_n
 
 
 def test_margins_of_one_half_ask_for_nothing():

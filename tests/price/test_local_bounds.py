@@ -45,7 +45,7 @@ def test_total_variances_are_sums_of_variances():
 )
 def test_variances_of_means_by_enumeration(name):
     design = DESIGNS[name]
-    found, width = mean_variance(design)
+    variance, width = mean_variance(design)
     assert width == 4
     if name == "number or not":
         return
@@ -62,4 +62,4 @@ def test_variances_of_means_by_enumeration(name):
         assert mean == pytest.approx(answer)
         spread = sum(p * (v - mean) ** 2 for p, v in zip(chances, values, strict=True))
         worst = max(worst, spread)
-    assert found == pytest.approx(worst)
+    assert variance == pytest.approx(worst)

@@ -27,9 +27,9 @@ F = Fraction
 
 @given(st.floats(0.01, 8))
 def test_the_strong_bound_of_a_count(epsilon):
-    found = lower_bounds.unbiased(PureLoss(epsilon))
-    assert found.value == pytest.approx(1 / (4 * math.sinh(epsilon / 2) ** 2), rel=1e-12)
-    assert found.value == pytest.approx(
+    bound = lower_bounds.unbiased(PureLoss(epsilon))
+    assert bound.value == pytest.approx(1 / (4 * math.sinh(epsilon / 2) ** 2), rel=1e-12)
+    assert bound.value == pytest.approx(
         math.exp(epsilon) / (math.exp(epsilon) - 1) ** 2, rel=1e-9
     )
 
@@ -89,9 +89,9 @@ def test_no_unbiased_private_mechanism_on_a_small_grid_passes_the_bound():
             line = np.zeros(2 * m + 1)
             line[bit * m + i], line[(1 - bit) * m + i] = 1, -odds
             below.append(line)
-    found = linprog(cost, A_ub=below, b_ub=np.zeros(len(below)), A_eq=equal, b_eq=values)
+    solution = linprog(cost, A_ub=below, b_ub=np.zeros(len(below)), A_eq=equal, b_eq=values)
     bound = lower_bounds.unbiased(PureLoss(1)).value
-    assert bound <= found.fun <= 1.01 * bound
+    assert bound <= solution.fun <= 1.01 * bound
 
 
 def test_bounds_of_other_losses():
@@ -106,8 +106,8 @@ def test_bounds_of_other_losses():
 
 def test_the_discrete_bound_and_its_known_case():
     """Majority with lead r: 1 / (1 + e**(-2 r eps))."""
-    found = lower_bounds.discrete([0, 20], 0.1)
-    assert found.value == pytest.approx(1 / (1 + math.exp(-4)))
+    bound = lower_bounds.discrete([0, 20], 0.1)
+    assert bound.value == pytest.approx(1 / (1 + math.exp(-4)))
     with pytest.raises(InvalidParameter, match="0"):
         lower_bounds.discrete([1, 2], 1)
 
@@ -126,11 +126,11 @@ def test_private_choices_stay_below_the_discrete_bound(gaps, epsilon):
 @pytest.mark.parametrize("data", [[3, 4, 4, 5, 8], [0], [1, 1, 1, 7, 7]], ids=str)
 def test_inverse_sensitivity_attains_the_bound_of_a_quarter(relation, data):
     median = InverseSensitivity.median(range(9), epsilon=1, neighbors=relation)
-    found, bound = lower_bounds.quarter_optimality(median, data)
-    assert found == pytest.approx(bound.value, rel=1e-12)
+    actual, bound = lower_bounds.quarter_optimality(median, data)
+    assert actual == pytest.approx(bound.value, rel=1e-12)
     vote = InverseSensitivity.majority(epsilon=1, neighbors=relation)
-    found, bound = lower_bounds.quarter_optimality(vote, {True: 7, False: 3})
-    assert found == pytest.approx(bound.value, rel=1e-12)
+    actual, bound = lower_bounds.quarter_optimality(vote, {True: 7, False: 3})
+    assert actual == pytest.approx(bound.value, rel=1e-12)
     with pytest.raises(Unsupported, match="one true answer"):
         lower_bounds.quarter_optimality(vote, {True: 5, False: 5})
 

@@ -15,9 +15,9 @@ from deniable.price import sample_sizes
 
 def test_counts_state_margin_and_bound():
     for epsilon, margin in ((1, 3), (0.1, 30), (0.5, 6)):
-        found = sample_sizes.count(epsilon=epsilon)
-        assert found.margin == margin
-        assert found.standard_error == pytest.approx(math.sqrt(2) * found.least_error)
+        count = sample_sizes.count(epsilon=epsilon)
+        assert count.margin == margin
+        assert count.standard_error == pytest.approx(math.sqrt(2) * count.least_error)
     assert "± 6 at 95 %" in str(sample_sizes.count(epsilon=0.5))
 
 
@@ -99,8 +99,8 @@ def test_simulated_means_stay_within_the_margin(epsilon, level, size):
     generator = np.random.default_rng(1)
     error = generator.normal(0, 20 / math.sqrt(n), trials)
     error += generator.laplace(0, 100 / epsilon / n, trials)
-    found, spread = np.mean(np.abs(error) <= 2), math.sqrt(level * (1 - level) / trials)
-    assert abs(found - level) < 5 * spread + 20 / n
+    share, spread = np.mean(np.abs(error) <= 2), math.sqrt(level * (1 - level) / trials)
+    assert abs(share - level) < 5 * spread + 20 / n
 
 
 def test_the_price_vanishes_well_above_one_over_root_n():

@@ -59,10 +59,10 @@ def test_the_guarantee_is_hoeffdings():
     ids=str,
 )
 def test_published_power(mechanism, null, expected):
-    found = survey_sizes.power(
+    power = survey_sizes.power(
         mechanism, n=200, prevalence=0.2, null=null, significance=0.01, two_sided=False
     )
-    assert found == pytest.approx(expected, abs=5e-8)
+    assert power == pytest.approx(expected, abs=5e-8)
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_design_effects_of_two_coins():
 
 def test_two_groups_cost_more_than_one():
     plan = {"prevalence": 0.3, "null": 0.2}
-    one = survey_sizes.sample_size_for_power(COINS, **plan)
-    two = survey_sizes.sample_size_for_power(COINS, groups=2, **plan)
-    assert 1.9 * one < two < 2.3 * one
-    assert survey_sizes.power(COINS, n=two, groups=2, **plan) >= 0.8
-    assert survey_sizes.power(COINS, n=two - 1, groups=2, **plan) < 0.8
+    single = survey_sizes.sample_size_for_power(COINS, **plan)
+    double = survey_sizes.sample_size_for_power(COINS, groups=2, **plan)
+    assert 1.9 * single < double < 2.3 * single
+    assert survey_sizes.power(COINS, n=double, groups=2, **plan) >= 0.8
+    assert survey_sizes.power(COINS, n=double - 1, groups=2, **plan) < 0.8
 
 
 def test_those_who_do_not_answer_are_asked_too():

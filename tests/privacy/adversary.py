@@ -19,9 +19,9 @@ def best_excess(menu, granted, odds, depth):
     """
 
     def best(history, p, q, left):
-        found = max(Fraction(0), p - odds * q)  # stop here
+        excess = max(Fraction(0), p - odds * q)  # stop here
         if not left:
-            return found
+            return excess
         for choice in menu:
             if not granted((*history, choice)):
                 continue
@@ -29,7 +29,7 @@ def best_excess(menu, granted, odds, depth):
             reached = best((*history, choice), p * truth, q * lie, left - 1) + best(
                 (*history, choice), p * lie, q * truth, left - 1
             )
-            found = max(found, reached)
-        return found
+            excess = max(excess, reached)
+        return excess
 
     return best((), Fraction(1), Fraction(1), depth)

@@ -72,14 +72,14 @@ class LossContract:
 
     @shared
     @given(epsilons, epsilons)
-    def test_delta_falls_as_epsilon_grows(self, one, another):
-        low, high = sorted((one, another))
+    def test_delta_falls_as_epsilon_grows(self, first, another):
+        low, high = sorted((first, another))
         assert 1 >= self.loss.delta(low) >= self.loss.delta(high) >= 0
 
     @shared
     @given(deltas, deltas)
-    def test_epsilon_falls_as_delta_grows(self, one, another):
-        low, high = sorted((one, another))
+    def test_epsilon_falls_as_delta_grows(self, first, another):
+        low, high = sorted((first, another))
         assert self.loss.epsilon(low) >= self.loss.epsilon(high) >= 0
 
     @shared
@@ -91,8 +91,8 @@ class LossContract:
 
     @settings(shared, max_examples=5)
     @given(alphas, alphas)
-    def test_tradeoff_falls_and_is_convex(self, one, another):
-        low, high = sorted((one, another))
+    def test_tradeoff_falls_and_is_convex(self, first, another):
+        low, high = sorted((first, another))
         middle = (low + high) / 2
         at_low, at_middle, at_high = map(self.loss.tradeoff, (low, middle, high))
         assert 1 - low + 1e-15 >= at_low >= at_middle - 1e-12

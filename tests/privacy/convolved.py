@@ -113,13 +113,13 @@ class Coin:
 
     def __post_init__(self):
         truth = 1 / (1 + math.exp(-self.epsilon))
-        found = []
+        atoms = []
         for inner, p in ((self.epsilon, truth), (-self.epsilon, 1 - truth)):
             loss = math.log1p(self.q * math.expm1(inner))
             under_q = p * math.exp(-inner)
             mixed = (1 - self.q) * under_q + self.q * p
-            found.append((loss, mixed) if self.forward else (-loss, under_q))
-        object.__setattr__(self, "atoms", sorted(found))
+            atoms.append((loss, mixed) if self.forward else (-loss, under_q))
+        object.__setattr__(self, "atoms", sorted(atoms))
 
     @property
     def mean(self):
@@ -262,11 +262,11 @@ class _Points:
         """The t whose Chernoff bound on epsilon is least, and whether a greater one is left
         out, because its sum would be the greatest one almost surely."""
         guesses = np.geomspace(1e-3, _STEEP / self.widest, 120)
-        found = [
+        costs = [
             (self.height(t) - t * math.log1p(1 / t) - math.log1p(t) - math.log(delta)) / t
             for t in guesses
         ]
-        best = int(np.argmin(found))
+        best = int(np.argmin(costs))
         return float(guesses[best]), best == guesses.size - 1
 
     def window(self, t):
@@ -298,14 +298,14 @@ class _Curve:
             total = total * _power(scipy.fft.rfft(rows.sum(axis=0)), n)
             height += n * (np.log(scale) + peak)
             start += n * begin
-        found = np.roll(scipy.fft.irfft(total, size), (start - first) % size)
+        wrapped = np.roll(scipy.fft.irfft(total, size), (start - first) % size)
         self.losses = kind(step) * (first + np.arange(size))
         self._tilt, self.height, self._step = tilt, float(height), step
         self._middle = self.losses[size // 2]
-        self._most = float(found.max())
+        self._most = float(wrapped.max())
         powers = height - kind(tilt) * self.losses
         limit = kind(np.log(np.finfo(kind).max)) / 2
-        once = np.maximum(found, 0) * np.exp(np.minimum(powers, limit))
+        once = np.maximum(wrapped, 0) * np.exp(np.minimum(powers, limit))
         self._masses, self._once = once, np.cumsum(once[::-1])[::-1]
         self._wide = self._middle - self.losses[0] > limit / 2  # e**loss has no float
         if not self._wide:

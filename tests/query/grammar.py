@@ -170,30 +170,30 @@ class Grammar(Seeded):
         """One text: well meant, broken, deep, or no question at all."""
         kind = self.draw.random()
         if kind < 0.62:
-            made = self.question()
+            text = self.question()
         elif kind < 0.84:
-            made = self.broken(self.question())
+            text = self.broken(self.question())
         elif kind < 0.92:
-            made = self.deep(int(self.draw.integers(5, 201)))
+            text = self.deep(int(self.draw.integers(5, 201)))
         else:
-            made = self.pick(STATEMENTS)
+            text = self.pick(STATEMENTS)
             if self.chance(0.3):
-                made = self.pick([f"{self.question()}; {made}", f"{made}; {self.question()}"])
-        return f"/* {mark} */ {made}" if self.chance(0.5) else f"{made} -- {mark}"
+                text = self.pick([f"{self.question()}; {text}", f"{text}; {self.question()}"])
+        return f"/* {mark} */ {text}" if self.chance(0.5) else f"{text} -- {mark}"
 
-    def broken(self, made):
+    def broken(self, text):
         for _ in range(self.draw.integers(1, 4)):
-            place = int(self.draw.integers(len(made) + 1))
+            place = int(self.draw.integers(len(text) + 1))
             how = self.draw.integers(3)
             if how == 0:
-                made = made[:place] + self.pick(INSERTS) + made[place:]
+                text = text[:place] + self.pick(INSERTS) + text[place:]
             elif how == 1:
-                made = made[:place] + made[place + int(self.draw.integers(1, 9)) :]
+                text = text[:place] + text[place + int(self.draw.integers(1, 9)) :]
             else:
-                words = made.split(" ")
+                words = text.split(" ")
                 words[place % len(words)] = self.pick(words)
-                made = " ".join(words)
-        return made
+                text = " ".join(words)
+        return text
 
     def deep(self, depth):
         """Nested to a depth, one way or another."""
@@ -264,21 +264,21 @@ class Grammar(Seeded):
         key = self.pick(["ward", "floor", "patient", "FLOOR(cost / 10)", self.boolean(1)])
         grouped = self.chance(0.4)
         picked = ([key] if grouped else []) + [
-            f"{one} AS a{i}" for i, one in enumerate(outputs)
+            f"{output} AS a{i}" for i, output in enumerate(outputs)
         ]
-        made = f"SELECT {', '.join(picked)} FROM {source}"
+        statement = f"SELECT {', '.join(picked)} FROM {source}"
         if self.chance(0.5):
-            made += f" WHERE {self.boolean(2)}"
+            statement += f" WHERE {self.boolean(2)}"
         if grouped:
-            made += f" GROUP BY {self.pick([key, key, 'ALL'])}"
+            statement += f" GROUP BY {self.pick([key, key, 'ALL'])}"
         if self.chance(0.1):
-            made += " HAVING COUNT(*) > 1"
+            statement += " HAVING COUNT(*) > 1"
         if self.chance(0.1):
-            made += " ORDER BY a0 DESC LIMIT 3"
+            statement += " ORDER BY a0 DESC LIMIT 3"
         if self.chance(0.1):
             name = self.pick(["w", "visits", "visits(patient, cost)", "w(i)"])
-            made = f"WITH {name} AS (SELECT * FROM bills) {made}"
-        return made
+            statement = f"WITH {name} AS (SELECT * FROM bills) {statement}"
+        return statement
 
     def source(self, depth):
         way = self.draw.random() if depth else 0.0
@@ -288,7 +288,7 @@ class Grammar(Seeded):
         if way < 0.6:
             kind = self.pick(JOINS)
             other = self.pick(list(TABLES))
-            shared = [one for one in TABLES[other] if one in ("patient", "ward", "floor")]
+            shared = [name for name in TABLES[other] if name in ("patient", "ward", "floor")]
             using = self.pick(shared or ["ward"])
             on = self.pick([f"USING ({using})", f"ON {self.boolean(1)}", f"USING ({using})"])
             on = "" if kind.startswith("NATURAL") else on

@@ -48,14 +48,16 @@ def pairs(count, *, relation, person, seed, wild=True, others=6):
     # The one who makes the difference.
     for side in (0, 1) if relation == "replace" else (0,):
         sizes = draw.integers(1, most + 1, count)
-        one = _worse(draw, _rows(draw, np.arange(count), sizes, wild, groups=None), side)
-        parts.append((one["pair"] * 2 + side, -1 - (one["unit"] * 2 + side), one))
+        side_rows = _worse(draw, _rows(draw, np.arange(count), sizes, wild, groups=None), side)
+        parts.append(
+            (side_rows["pair"] * 2 + side, -1 - (side_rows["unit"] * 2 + side), side_rows)
+        )
     columns = {
-        "pair": np.concatenate([one[0] for one in parts]),
-        "unit": np.concatenate([one[1] for one in parts]),
+        "pair": np.concatenate([part[0] for part in parts]),
+        "unit": np.concatenate([part[1] for part in parts]),
     }
     for name in ("ward", "code", "x", "y", "flag"):
-        columns[name] = np.concatenate([one[2][name] for one in parts])
+        columns[name] = np.concatenate([part[2][name] for part in parts])
     order = draw.permutation(columns["pair"].size)
     types = {"x": pa.float64(), "y": pa.float64(), "flag": pa.bool_()}
     return pa.table(

@@ -80,4 +80,6 @@ def policy(neighbors="add-remove") -> Policy:
         ),
         Table.declare("staff", unit="nurse", **alike),
     ]
-    return Policy([one.with_schema(SCHEMAS[one.name]) for one in tables], epsilon=9, delta=1e-3)
+    return Policy(
+        [table.with_schema(SCHEMAS[table.name]) for table in tables], epsilon=9, delta=1e-3
+    )

@@ -61,8 +61,11 @@ def path(tmp_path):
 
 @pytest.mark.parametrize("sql", QUESTIONS)
 def test_questions_are_planned_as_they_would_be(path, sql):
-    with dp.open(str(path), analyst="anna") as real, dp.rehearse(path, analyst="anna") as made:
-        assert made.plan(sql, epsilon=0.5) == real.plan(sql, epsilon=0.5)
+    with (
+        dp.open(str(path), analyst="anna") as real,
+        dp.rehearse(path, analyst="anna") as rehearsal,
+    ):
+        assert rehearsal.plan(sql, epsilon=0.5) == real.plan(sql, epsilon=0.5)
 
 
 def test_nothing_is_spent_and_nothing_is_certified(path):
@@ -76,7 +79,7 @@ def test_nothing_is_spent_and_nothing_is_certified(path):
         with pytest.raises(dp.InvalidCertificate):
             dp.verify(release.to_json())
         assert repr(rehearsal).startswith("<rehearsal about visits")
-    assert sorted(one.name for one in path.parent.iterdir()) == [
+    assert sorted(file.name for file in path.parent.iterdir()) == [
         "deniable.toml",
         "visits.parquet",
     ]
@@ -158,11 +161,11 @@ def test_neighbouring_frames_get_the_same_status_and_message(size):
     for _ in range(size(small=5, full=2_000, what="pairs of frames, asked about")):
         _, first, second, _ = draw_frames(rng, names)
         place = rng.randrange(len(FRAME_QUESTIONS))
-        one, other = (
+        result, other = (
             outcome(frame, FRAME_QUESTIONS[place], **DECLARED) for frame in (first, second)
         )
-        assert one == other
-        assert isinstance(one, tuple) == (place > 4), one
+        assert result == other
+        assert isinstance(result, tuple) == (place > 4), result
 
 
 @pytest.mark.parametrize(
@@ -177,9 +180,9 @@ def test_a_missing_value_does_not_change_the_grid_of_a_declared_kind(kind, step)
     ]  # fmt: skip
     assert plans[0] == plans[1] == plans[2] == plans[3]
     typed = pa.table({"age": pa.array([30], pa.float64() if step else pa.int64())})
-    asked = "SELECT SUM(age) AS s FROM data"
+    sql = "SELECT SUM(age) AS s FROM data"
     declared = {"bounds": {"age": (0, 120)}, "kind": {"age": kind}}
-    assert outcome(typed, asked, **declared) == plans[0]
+    assert outcome(typed, sql, **declared) == plans[0]
 
 
 def test_a_rehearsal_has_the_types_of_declared_kinds():

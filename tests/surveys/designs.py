@@ -23,10 +23,10 @@ from deniable.surveys.questionnaire.designs import DesignedQuestion
 
 def boxes(options, epsilon, more=False):
     names = [str(i) for i in range(options)]
-    asked = SurveyQuestion(
+    question = SurveyQuestion(
         id="m", kind="multiple-choice", text="?", options=names, prefer_not_to_say=more
     )
-    return design_question(asked, Fraction(epsilon))
+    return design_question(question, Fraction(epsilon))
 
 
 NUMBER = {"low": 0, "high": 4}
@@ -94,9 +94,9 @@ def law(design, answer):
 def moments(design, reader):
     """E u and E u**2 of the readings u, a row an answer, by enumeration."""
     if isinstance(design, DesignedQuestion):
-        one = meaning(design)
+        indicators = meaning(design)
         p, q = (np.array([float(getattr(c, s)) for c in design.channels]) for s in "pq")
-        chance = q + (p - q) * one
+        chance = q + (p - q) * indicators
         yes, no = (1 - q) / (p - q), -q / (p - q)
         return chance * yes + (1 - chance) * no, chance * yes**2 + (1 - chance) * no**2
     means, squares = [], []

@@ -81,7 +81,7 @@ PEOPLE = 60_000
 
 
 @pytest.fixture(scope="module")
-def made():
+def reported():
     survey = loads(SURVEY)
     simulated = simulate(survey, PEOPLE)
     return survey, simulated, report(survey, simulated.collected, confidence=1 - 1e-9)
@@ -102,23 +102,23 @@ def truth_of(name, answers, k):
 
 
 @pytest.mark.parametrize("name", list("abcdefhij"))
-def test_the_truth_is_in_the_intervals(made, name):
-    survey, simulated, found = made
-    result = next(one for one in found.results if one.question == name)
+def test_the_truth_is_in_the_intervals(reported, name):
+    survey, simulated, outcome = reported
+    result = next(each for each in outcome.results if each.question == name)
     truth = truth_of(name, simulated.truth[name], survey.question(name).answers)
     assert len(result.estimates) == len(result.labels) == len(truth)
-    for one, actual in zip(result.estimates, truth, strict=True):
-        assert one.interval[0] <= actual <= one.interval[1]
-        assert one.interval[1] - one.interval[0] < 0.8
+    for each, actual in zip(result.estimates, truth, strict=True):
+        assert each.interval[0] <= actual <= each.interval[1]
+        assert each.interval[1] - each.interval[0] < 0.8
 
 
-def test_tables_of_two_questions(made):
-    _, simulated, found = made
-    pairs = {(pair.rows, pair.columns): pair for pair in found.pairs}
+def test_tables_of_two_questions(reported):
+    _, simulated, outcome = reported
+    pairs = {(pair.rows, pair.columns): pair for pair in outcome.pairs}
     # Whatever the designs; the question with 40 answers takes the rows.
     names = "abcdehijg"
     expected = {pair for pair in itertools.combinations("abcdehijfg", 2) if "f" not in pair}
-    expected |= {("f", one) for one in names}
+    expected |= {("f", name) for name in names}
     assert set(pairs) == expected
     table = pairs["a", "b"].table
     flat = simulated.truth["a"] * 3 + simulated.truth["b"]
@@ -127,8 +127,8 @@ def test_tables_of_two_questions(made):
     assert pairs["a", "b"].means() == ()
 
 
-def test_tables_of_all_kinds(made):
-    survey, simulated, found = made
+def test_tables_of_all_kinds(reported):
+    survey, simulated, outcome = reported
     truths = {}
     for name, answers in simulated.truth.items():
         k = survey.question(name).answers
@@ -141,24 +141,24 @@ def test_tables_of_all_kinds(made):
             truths[name] = np.stack(columns, axis=1)
         else:
             truths[name] = np.eye(k)[answers]
-    for pair in found.pairs:
+    for pair in outcome.pairs:
         truth = truths[pair.rows].T @ truths[pair.columns] / PEOPLE
         table = pair.table
         assert table.raw.shape == truth.shape == (len(pair.row_labels), len(pair.column_labels))
         assert (np.abs(table.raw - truth) < 7 * table.standard_error + 1e-12).all()
         assert 0 < table.independence().p_value <= 1
-    means = {(p.rows, p.columns): p.means(1 - 1e-9) for p in found.pairs}["e", "g"]
+    means = {(p.rows, p.columns): p.means(1 - 1e-9) for p in outcome.pairs}["e", "g"]
     assert [label for label, _ in means] == ["x", "y"]
-    for place, (_, one) in enumerate(means):
+    for place, (_, mean) in enumerate(means):
         numbers = simulated.truth["e"][simulated.truth["g"] == place]
-        assert one.interval[0] < np.floor(numbers + 0.5).mean() < one.interval[1]
+        assert mean.interval[0] < np.floor(numbers + 0.5).mean() < mean.interval[1]
 
 
-def test_the_loss_is_that_of_the_survey(made):
-    survey, _, found = made
-    assert found.loss.epsilon() <= float(survey.total_epsilon) + 1e-12
-    assert found.loss.epsilon() > float(survey.total_epsilon) - 0.01
-    text = str(found)
+def test_the_loss_is_that_of_the_survey(reported):
+    survey, _, outcome = reported
+    assert outcome.loss.epsilon() <= float(survey.total_epsilon) + 1e-12
+    assert outcome.loss.epsilon() > float(survey.total_epsilon) - 0.01
+    text = str(outcome)
     assert "not proof" in text
     assert "A?" in text
 
@@ -169,9 +169,9 @@ def test_one_question_each_costs_once():
             "epsilon = 14", 'epsilon = 1\ncollection = "one-question-each"'
         )
     )
-    found = report(survey, simulate(survey, 3000).collected)
-    assert found.loss.epsilon() <= 1
-    assert {(pair.rows, pair.columns) for pair in found.pairs} == {
+    outcome = report(survey, simulate(survey, 3000).collected)
+    assert outcome.loss.epsilon() <= 1
+    assert {(pair.rows, pair.columns) for pair in outcome.pairs} == {
         (x, "g") for x in "abcdefhij"
     }
 

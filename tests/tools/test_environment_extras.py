@@ -52,24 +52,24 @@ def targets():
 @cache
 def installed(extra):
     """The distributions that `pip install 'deniable[extra]'` brings."""
-    found, waiting = set(), [Requirement(f"deniable[{extra}]")]
+    packages, waiting = set(), [Requirement(f"deniable[{extra}]")]
     while waiting:
         needed = waiting.pop()
         name = canonicalize_name(needed.name)
         if name == PROJECT["name"]:
-            lists = [PROJECT["optional-dependencies"][one] for one in needed.extras]
+            lists = [PROJECT["optional-dependencies"][option] for option in needed.extras]
             listed = [*PROJECT["dependencies"], *(line for lines in lists for line in lines)]
         else:
             listed = wanted_by(name)
         for line in listed:
             more = Requirement(line)
-            states = [{"extra": one} for one in needed.extras or [""]]
+            states = [{"extra": option} for option in needed.extras or [""]]
             if not more.marker or any(more.marker.evaluate(state) for state in states):
                 key = (canonicalize_name(more.name), *sorted(more.extras))
-                if key not in found:
-                    found.add(key)
+                if key not in packages:
+                    packages.add(key)
                     waiting.append(more)
-    return {name for name, *_ in found}
+    return {name for name, *_ in packages}
 
 
 def wanted_by(name):
@@ -93,8 +93,8 @@ def test_a_target_starts_with_the_packages_of_its_extra(target, extra, entry):
 
 
 def test_targets_and_what_they_may_not_use_are_found():
-    found = {target: extra for target, extra, _ in targets()}
-    assert found.items() >= {"bench": "bench", "demo": "demo", "test": "dev"}.items()
+    extras = {target: extra for target, extra, _ in targets()}
+    assert extras.items() >= {"bench": "bench", "demo": "demo", "test": "dev"}.items()
     assert "matplotlib" in installed("figures")
     assert "matplotlib" not in installed("spark")
     assert "psycopg" in installed("bench")

@@ -34,7 +34,7 @@ def test_the_limits_of_the_package_are_a_step_of_make_test(capsys, monkeypatch):
     monkeypatch.setattr("tools.house.kernel_lines", lambda: Figure("lines", 1, 1))
     for lines, status in {LONGEST_FUNCTION: 0, LONGEST_FUNCTION + 1: 1}.items():
         sources = parsed(a="def f():\n" + "    pass\n" * (lines - 1))
-        monkeypatch.setattr("tools.house.read", lambda found=sources: found)
+        monkeypatch.setattr("tools.house.read", lambda texts=sources: texts)
         assert main() == status
         assert ("FAILED" in capsys.readouterr().out) == bool(status)
 
@@ -101,7 +101,7 @@ def test_a_package_that_loads_its_modules_by_name_imports_them():
 
 
 def test_two_cycles_are_two():
-    found = import_cycles(
+    finding = import_cycles(
         parsed(
             a="from deniable.b import f",
             b="from deniable.a import g",
@@ -109,9 +109,9 @@ def test_two_cycles_are_two():
             d="from deniable.c import g",
         )
     )
-    assert found.value == 2
-    assert "deniable.a -> deniable.b -> deniable.a" in str(found) or (
-        "deniable.b -> deniable.a -> deniable.b" in str(found)
+    assert finding.value == 2
+    assert "deniable.a -> deniable.b -> deniable.a" in str(finding) or (
+        "deniable.b -> deniable.a -> deniable.b" in str(finding)
     )
 
 

@@ -13,14 +13,14 @@ def kept():
 
 def test_the_notebook_is_the_page():
     """The page's snippets are run by tests/test_docs.py, so these cells are too."""
-    made = [(one["cell_type"], "".join(one["source"])) for one in kept()["cells"]]
-    assert made == cells(PAGE.read_text(encoding="utf-8")), "run python -m tools.notebook"
+    contents = [(cell["cell_type"], "".join(cell["source"])) for cell in kept()["cells"]]
+    assert contents == cells(PAGE.read_text(encoding="utf-8")), "run python -m tools.notebook"
 
 
 def test_every_cell_that_prints_shows_what_it_printed():
-    for one in kept()["cells"]:
-        if one["cell_type"] == "code" and "print(" in "".join(one["source"]):
-            assert "".join(one["outputs"][0]["text"]).strip()
+    for cell in kept()["cells"]:
+        if cell["cell_type"] == "code" and "print(" in "".join(cell["source"]):
+            assert "".join(cell["outputs"][0]["text"]).strip()
 
 
 def test_everything_that_is_shown_in_a_notebook_shows_itself():
@@ -50,11 +50,11 @@ def test_an_object_without_a_picture_is_shown_by_its_text():
 
 
 def test_the_format():
-    made = kept()
-    assert (made["nbformat"], made["nbformat_minor"]) == (4, 5)
-    ids = [one["id"] for one in made["cells"]]
+    book = kept()
+    assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
+    ids = [cell["id"] for cell in book["cells"]]
     assert len(set(ids)) == len(ids)
-    assert all(one["cell_type"] in ("markdown", "code") for one in made["cells"])
+    assert all(cell["cell_type"] in ("markdown", "code") for cell in book["cells"])
 
 
 def test_cells_are_run_in_order_in_one_namespace(tmp_path, monkeypatch):
@@ -62,8 +62,8 @@ def test_cells_are_run_in_order_in_one_namespace(tmp_path, monkeypatch):
     first, second = "x = 2\nopen('left', 'w').close()", "print(x + 1)"
     page = f"text\n```python\n{first}\n```\nmore\n```python\n{second}\n```\n"
     parts = cells(page)
-    made = notebook(parts, run_cells([text for kind, text in parts if kind == "code"]))
-    assert [one.get("outputs") for one in made["cells"]][1::2] == [
+    book = notebook(parts, run_cells([text for kind, text in parts if kind == "code"]))
+    assert [cell.get("outputs") for cell in book["cells"]][1::2] == [
         [],
         [{"name": "stdout", "output_type": "stream", "text": ["3\n"]}],
     ]

@@ -38,15 +38,15 @@ import pathlib
 import pytest
 
 @pytest.fixture(scope="module")
-def made():
+def shared():
     with pathlib.Path({log!r}).open("a") as log:
         log.write("{name}\\n")
 
 @pytest.mark.parametrize("x", range({cases}))
-def test_one(made, x): pass
+def test_one(shared, x): pass
 
 @pytest.mark.parametrize("x", range({cases} - 2))
-def test_two(made, x): pass
+def test_two(shared, x): pass
 
 def test_alone(): pass
 """
@@ -67,7 +67,7 @@ def test_{name}(x):
 def test_a_fixture_of_a_module_is_made_once(pytester, monkeypatch):
     """By number of cases, the functions of both files would come in turns."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
-    log = pytester.path / "made.txt"
+    log = pytester.path / "shared.txt"
     for name, cases in {"a": 5, "b": 4}.items():
         text = SUITE.format(log=str(log), name=name, cases=cases)
         pytester.makepyfile(**{f"test_{name}": text})

@@ -52,14 +52,14 @@ _HANDED_OUT = {  # public by being returned: people hold one without importing i
 
 def write_pages() -> dict[str, str]:
     """Every page of the API by its path below docs/."""
-    found: dict[str, list[tuple[str, Any]]] = {room: [] for room in ROOMS}
+    by_room: dict[str, list[tuple[str, Any]]] = {room: [] for room in ROOMS}
     for name, value in public_names():
-        found[room_of(name, value)].append((name, value))
+        by_room[room_of(name, value)].append((name, value))
     for room, places in _HANDED_OUT.items():
         for place in places:
             module, _, name = place.partition(":")
-            found[room].append((name, getattr(import_module(module), name)))
-    pages = {f"{FOLDER}/{room}.md": _write_room(room, names) for room, names in found.items()}
+            by_room[room].append((name, getattr(import_module(module), name)))
+    pages = {f"{FOLDER}/{room}.md": _write_room(room, names) for room, names in by_room.items()}
     lines = [f"- [{title}]({room}.md): {sentence}" for room, (title, sentence) in ROOMS.items()]
     pages[f"{FOLDER}/index.md"] = (
         "# The API, room by room\n\nMade from the code: every public name, with its signature, "
@@ -127,13 +127,13 @@ def write_entry(name: str, value: Any) -> str:
 
 def members(kind: type) -> list[tuple[str, Any]]:
     """The public methods and properties of a class, with what our own classes hand down."""
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for parent in kind.__mro__:
         if parent.__module__.startswith("deniable"):
             for name, member in vars(parent).items():
                 if not name.startswith("_") and _is_shown(member):
-                    found.setdefault(name, member)
-    return sorted(found.items())
+                    by_name.setdefault(name, member)
+    return sorted(by_name.items())
 
 
 def _is_shown(member: Any) -> bool:

@@ -81,9 +81,9 @@ def fresh_pictures(folder: Path) -> Path:
 
 def _run_notebook(page: Path) -> str:
     parts = notebook.cells(page.read_text(encoding="utf-8"))
-    shown = notebook.run_cells([text for kind, text in parts if kind == "code"])
-    made = notebook.notebook(parts, shown)
-    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    outputs = notebook.run_cells([text for kind, text in parts if kind == "code"])
+    document = notebook.notebook(parts, outputs)
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 def _relink(path: Path, place: str) -> str:

@@ -46,17 +46,32 @@ def _walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _write_command(path: str, command: Any) -> str:
-    shown = [one for one in command.params if not getattr(one, "hidden", False)]
-    arguments = [one for one in shown if one.param_type_name == "argument"]
-    options = [one for one in shown if one.param_type_name == "option" and one.name != "help"]
-    words = [_word(one) if one.required else f"[{_word(one)}]" for one in arguments]
+    parameters = [
+        parameter for parameter in command.params if not getattr(parameter, "hidden", False)
+    ]
+    arguments = [
+        parameter for parameter in parameters if parameter.param_type_name == "argument"
+    ]
+    options = [
+        parameter
+        for parameter in parameters
+        if parameter.param_type_name == "option" and parameter.name != "help"
+    ]
+    words = [
+        _word(parameter) if parameter.required else f"[{_word(parameter)}]"
+        for parameter in arguments
+    ]
     usage = " ".join([path, *(["[OPTIONS]"] if options else []), *words])
     help_ = " ".join((command.help or "").split())
     lines = [f"## {path}\n", f"```text\n{usage}\n```\n", f"{help_}\n"]
-    if shown:
+    if parameters:
         lines += ["| word | meaning |", "|---|---|"]
-        lines += [f"| `{_word(one)}` | {_sentence(one)} |" for one in arguments]
-        lines += [f"| `{_option(one)}` | {_sentence(one)} |" for one in options]
+        lines += [
+            f"| `{_word(parameter)}` | {_sentence(parameter)} |" for parameter in arguments
+        ]
+        lines += [
+            f"| `{_option(parameter)}` | {_sentence(parameter)} |" for parameter in options
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -80,8 +80,8 @@ def check(package: str, source: str) -> list[str]:
     wrong = []
     for row in read()["rows"]:
         answer, pattern = row[package]
-        found = re.search(pattern, source, re.IGNORECASE) is not None
-        if found == (answer.split(":")[0] == "no"):
+        is_present = re.search(pattern, source, re.IGNORECASE) is not None
+        if is_present == (answer.split(":")[0] == "no"):
             wrong.append(f"{row['question']}: {answer} (looked for /{pattern}/)")
     return wrong
 

@@ -42,11 +42,11 @@ def commands(block: str) -> list[Command]:
     >>> commands("$ one  # first\\n$ two\\nshown\\n")[1]
     Command(text='two', shown='shown\\n', span=(21, 27))
     """
-    found = list(_COMMAND.finditer(block))
-    ends = [match.start() for match in found[1:]] + [len(block)]
+    matches = list(_COMMAND.finditer(block))
+    ends = [match.start() for match in matches[1:]] + [len(block)]
     return [
         Command(match[1], block[match.end() : end] or None, (match.end(), end))
-        for match, end in zip(found, ends, strict=True)
+        for match, end in zip(matches, ends, strict=True)
     ]
 
 

@@ -55,19 +55,27 @@ def write_signature(name: str, called: Callable[..., Any] | type) -> str:
         signature = inspect.signature(called)
     except (TypeError, ValueError):  # built in, without one
         return f"{name}(...)"
-    given = [one for one in signature.parameters.values() if one.name not in ("self", "cls")]
+    parameters = [
+        parameter
+        for parameter in signature.parameters.values()
+        if parameter.name not in ("self", "cls")
+    ]
     if isinstance(called, type):
         signature = signature.replace(return_annotation=inspect.Signature.empty)
-    if any(one.kind is one.KEYWORD_ONLY for one in given) or len(given) < len(
-        signature.parameters
-    ):
-        signature = signature.replace(parameters=given)
+    if any(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters) or len(
+        parameters
+    ) < len(signature.parameters):
+        signature = signature.replace(parameters=parameters)
     line = f"{name}{_shorten(str(signature))}"
     if len(line) <= _LONGEST:
         return line
-    arguments = [_shorten(str(one)) for one in given]
-    starts = [place for place, one in enumerate(given) if one.kind is one.KEYWORD_ONLY]
-    variadic = any(one.kind is one.VAR_POSITIONAL for one in given)
+    arguments = [_shorten(str(parameter)) for parameter in parameters]
+    starts = [
+        place
+        for place, parameter in enumerate(parameters)
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+    variadic = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
     if starts and not variadic:
         arguments.insert(starts[0], "*")
     returned = signature.return_annotation

@@ -21,8 +21,8 @@ def write_pages() -> dict[str, str]:
         "| error | what it means |\n|---|---|\n" + "\n".join(rows) + "\n\n## The tree\n\n"
         f"```text\n{_tree(tree)}\n```\n"
     )
-    made = {f"{FOLDER}/{name}.md": _write(page) for name, page in pages.items()}
-    return {f"{FOLDER}/index.md": index} | made
+    page_texts = {f"{FOLDER}/{name}.md": _write(page) for name, page in pages.items()}
+    return {f"{FOLDER}/index.md": index} | page_texts
 
 
 def _tree(text: str) -> str:

@@ -41,12 +41,12 @@ def programs() -> dict[str, str]:
     >>> sorted(programs())
     ['diffprivlib', 'opendp', 'smartnoise', 'tumult']
     """
-    made = {}
+    by_name = {}
     for heading, code in _TAB.findall(PAGE.read_text(encoding="utf-8")):
         name = heading.split()[0].lower()
         before = _TABLE + _SPARK if "spark." in code else _TABLE
-        made[name] = f"{before}\n{textwrap.dedent(code)}\nprint('It ran: {heading}')\n"
-    return made
+        by_name[name] = f"{before}\n{textwrap.dedent(code)}\nprint('It ran: {heading}')\n"
+    return by_name
 
 
 def main(names: list[str]) -> int:

@@ -57,21 +57,21 @@ def snippets(text: str) -> list[Snippet]:
     >>> [one.code for one in snippets("```console\\n$ ls\\n$ ls -l\\n```\\n")]
     ['ls', 'ls -l']
     """
-    found = []
+    blocks = []
     for block in FENCE.finditer(text):
         name = "first" if block["first"] is not None else "code"
         indent = block["indent"] or ""
         code = re.sub(rf"^{indent}", "", block[name], flags=re.MULTILINE)
         line = text.count("\n", 0, block.start(name)) + 1
         if block["kind"] in (None, "python"):
-            shown = None if ">>>" in code else block["shown"]  # a doctest shows its own output
-            found.append(Snippet(code, line, shown, block.span("shown"), indent=indent))
+            output = None if ">>>" in code else block["shown"]  # a doctest shows its own output
+            blocks.append(Snippet(code, line, output, block.span("shown"), indent=indent))
             continue
         start = block.start("code")
         for command in commands(block["code"]):
             span = start + command.span[0], start + command.span[1]
-            found.append(Snippet(command.text, line, command.shown, span, block["kind"]))
-    return found
+            blocks.append(Snippet(command.text, line, command.shown, span, block["kind"]))
+    return blocks
 
 
 def run_page(text: str, name: str) -> Iterator[tuple[Snippet, str]]:

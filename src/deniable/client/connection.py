@@ -21,8 +21,8 @@ def connect(url: str, *, token: str, key: str | None = None) -> Session:
     deniable.errors.InvalidParameter: Without https the token and the answers would travel...
     """
     calls = ServerCalls(url, token)
-    told = calls.get("tables")
-    found = told.get("key") if isinstance(told, dict) else None
-    if not isinstance(found, str):
+    answer = calls.get("tables")
+    server_key = answer.get("key") if isinstance(answer, dict) else None
+    if not isinstance(server_key, str):
         raise ServerUnavailable("The server did not answer as a Deniable server.")
-    return RemoteSession(calls, told, pin_key(calls.url, found, key))
+    return RemoteSession(calls, answer, pin_key(calls.url, server_key, key))

@@ -18,33 +18,33 @@ def known_keys_file() -> Path:
     return Path(settings) / "deniable" / "known_keys.json"
 
 
-def pin_key(url: str, found: str, given: str | None, *, file: Path | None = None) -> str:
+def pin_key(url: str, key: str, owner_key: str | None, *, file: Path | None = None) -> str:
     """The key that must have signed every answer: the given one, or that of first use."""
-    if given is not None:
-        expected = given.strip().lower()
+    if owner_key is not None:
+        expected = owner_key.strip().lower()
         if len(expected) != 64 or set(expected) - set("0123456789abcdef"):
             raise InvalidParameter("`key` must be the owner's public key: 64 digits.")
-        if expected != found:
+        if expected != key:
             raise _other_key(url, "the key that you gave")
         return expected
     place = file or known_keys_file()
     known = _read(place)
     if url in known:
-        if known[url] != found:
+        if known[url] != key:
             raise _other_key(url, f"the one in {str(place)!r}")
-        return found
+        return key
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     temporary = place.with_name(f"{place.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(known | {url: found}, indent=1), encoding="ascii")
+    temporary.write_text(json.dumps(known | {url: key}, indent=1), encoding="ascii")
     temporary.replace(place)
     warnings.warn(
         f"{url} is used for the first time. From now on its answers must be signed by the key "
-        f"{found[:16]}..., which is recorded in {str(place)!r}. Compare it with the owner's, "
+        f"{key[:16]}..., which is recorded in {str(place)!r}. Compare it with the owner's, "
         "or give it as key=...",
         KeyWarning,
         stacklevel=4,
     )
-    return found
+    return key
 
 
 def _read(place: Path) -> dict[str, str]:

@@ -48,12 +48,12 @@ class RemoteLedger(Ledger):
         part: PartPath = (),
         touches: int = 1,
     ) -> Remaining:
-        asked = {
+        request = {
             "tables": None if tables is None else list(tables),
             "part": [list(step) for step in part],
             "touches": touches,
         }
-        return read_remaining(self._calls.post("budget", asked))
+        return read_remaining(self._calls.post("budget", request))
 
     def how_many(
         self, plan: Plan, analyst: str | None = None, *, part: PartPath = ()
@@ -62,12 +62,12 @@ class RemoteLedger(Ledger):
             request = self._request_of(plan)
         except Unsupported:  # a step of a run: the server says it with the run's answer
             return None
-        found = self._calls.post("explain", request).get("how_many")
-        return None if found is None else int(found)
+        count = self._calls.post("explain", request).get("how_many")
+        return None if count is None else int(count)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        return tuple(_read_entry(told) for told in self._calls.get("ledger/entries"))
+        return tuple(_read_entry(document) for document in self._calls.get("ledger/entries"))
 
     @property
     def head(self) -> Head:
@@ -112,7 +112,7 @@ class RemoteLedger(Ledger):
         raise refuse_runs()
 
     def ask_run(
-        self, plans: Sequence[Plan], **asked: Unpack[AskedRun]
+        self, plans: Sequence[Plan], **options: Unpack[AskedRun]
     ) -> AbstractContextManager["ReservedRun | RecalledAnswer"]:
         raise refuse_runs()
 
@@ -130,18 +130,20 @@ def _refuse(why: str) -> Unsupported:
     return Unsupported(f"{why}. Nothing was spent.")
 
 
-def read_remaining(told: Any) -> Remaining:
+def read_remaining(document: Any) -> Remaining:
     """What is left, as the server says it."""
     others = tuple(
         RemainingInFilter(
             other["filter"], read_rational(other["amount"]), read_rational(other["delta"])
         )
-        for other in told["others"]
+        for other in document["others"]
     )
-    return Remaining(read_rational(told["epsilon"]), read_rational(told["delta"]), others)
+    return Remaining(
+        read_rational(document["epsilon"]), read_rational(document["delta"]), others
+    )
 
 
-def _read_entry(told: dict[str, Any]) -> Entry:
-    exact = {name: Fraction(read_rational(told[name])) for name in ("epsilon", "delta")}
-    part = tuple((partition, key) for partition, key in told["part"])
-    return Entry(**(told | exact | {"tables": tuple(told["tables"]), "part": part}))
+def _read_entry(document: dict[str, Any]) -> Entry:
+    exact = {name: Fraction(read_rational(document[name])) for name in ("epsilon", "delta")}
+    part = tuple((partition, key) for partition, key in document["part"])
+    return Entry(**(document | exact | {"tables": tuple(document["tables"]), "part": part}))

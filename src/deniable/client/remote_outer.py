@@ -20,14 +20,14 @@ from deniable.release.session.release_records import ReleaseRecords
 
 
 def read_outer(
-    asked: OuterPlan, records: ReleaseRecords, outcome: Mapping[str, Any]
+    outer_plan: OuterPlan, records: ReleaseRecords, outcome: Mapping[str, Any]
 ) -> OuterRelease:
     """The release that the server's outcome states, if the pinned key signed exactly this: the
     SQL that was asked, over these parts, with these rows."""
     left = read_remaining(outcome["remaining"])
     repeated, kept = bool(outcome["repeated"]), bool(outcome["kept"])
     inner: dict[str, Release] = {}
-    for name, plan in asked.plans.items():
+    for name, plan in outer_plan.plans.items():
         answer, certificate = records.read_kept(plan, outcome["parts"][name])
         inner[name] = Release(
             plan, answer, left, certificate=certificate, repeated=repeated, kept=kept
@@ -35,9 +35,9 @@ def read_outer(
     rows = from_bytes(base64.b64decode(outcome["answer"], validate=True))
     notes = tuple(str(note) for note in outcome["statement"]["notes"])
     key = records.ledger.public_key
-    stated = state_outer(rows, inner, asked.divided.outer, notes, key)
+    statement = state_outer(rows, inner, outer_plan.divided.outer, notes, key)
     signature = str(outcome["signature"])
-    if not signature_is_valid(outer_message(stated), signature, key):
+    if not signature_is_valid(outer_message(statement), signature, key):
         raise LedgerBroken(
             "The rows that the server sent are not signed with the pinned key for this "
             "question. They are not handed over."
@@ -51,7 +51,7 @@ def read_outer(
         repeated=repeated,
         kept=kept,
         inner=inner,
-        outer=asked.divided.outer,
+        outer=outer_plan.divided.outer,
         outer_notes=notes,
-        outer_certificate=OuterCertificate(stated, signature),
+        outer_certificate=OuterCertificate(statement, signature),
     )

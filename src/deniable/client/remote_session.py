@@ -75,8 +75,8 @@ class RemoteSession(Session):
         if policy is self.policy:
             while len(self._requests) >= _MOST_REMEMBERED:
                 self._requests.pop(next(iter(self._requests)))
-            asked = {"question": question, "options": dict(options), "rows": self.rows}
-            self._requests[id(plan)] = plan, asked
+            origin = {"question": question, "options": dict(options), "rows": self.rows}
+            self._requests[id(plan)] = plan, origin
         return plan
 
     def check(self, plan: Plan) -> None:
@@ -100,8 +100,8 @@ class RemoteSession(Session):
         self._check(plan)
         request = _request_of(self, plan) | {"fresh": fresh}
         outcome = _await_outcome(self._calls, request, question_id)
-        found = _hand_over(plan, *self._records.read_kept(plan, outcome["record"]), outcome)
-        return replace(found, sample=self._records.sample_of(plan))
+        release = _hand_over(plan, *self._records.read_kept(plan, outcome["record"]), outcome)
+        return replace(release, sample=self._records.sample_of(plan))
 
     def release_all(
         self, plans: Sequence[Plan], *, delta: Number | None = None
@@ -116,11 +116,16 @@ class RemoteSession(Session):
         for plan in plans:
             self._check(plan)
         requests = [_request_of(self, plan) for plan in plans]
-        around = {"part": requests[0]["part"]}
+        common_fields = {"part": requests[0]["part"]}
         expects = [digest for request in requests for digest in request["expects"]]
-        asked = [_question_only(request) for request in requests]
-        told = {"questions": asked, "expects": expects, "delta": _number(delta), **around}
-        records = _await_outcome(self._calls, told, None)["records"]
+        questions = [_question_only(request) for request in requests]
+        body = {
+            "questions": questions,
+            "expects": expects,
+            "delta": _number(delta),
+            **common_fields,
+        }
+        records = _await_outcome(self._calls, body, None)["records"]
         return tuple(
             self._records.hand_over(plan, *self._records.read_kept(plan, record))
             for plan, record in zip(plans, records, strict=True)
@@ -141,29 +146,29 @@ class RemoteSession(Session):
         for plan in plans:
             self._check(plan)
         forms = [self._records.canonical_form(plan)[1] for plan in plans]
-        around = {"part": _part_of(self.rows), "expects": forms}
+        common_fields = {"part": _part_of(self.rows), "expects": forms}
         if "question" not in asked:  # a profile, or a measurement of limits
             request = {
                 name: _write_options(options) for name, options in asked.items()
-            } | around
+            } | common_fields
         else:
-            request = _write_question(asked["question"], asked["options"]) | around
+            request = _write_question(asked["question"], asked["options"]) | common_fields
             request["fresh"] = fresh
         outcome = _await_outcome(self._calls, request, question_id)
         question = canonical.digest_json(["deniable run 1", *forms])
         yield _RemoteRun(self._records, outcome, question)
 
     def _answer_elsewhere(
-        self, asked: OuterPlan, *, fresh: bool, question_id: str | None
+        self, outer_plan: OuterPlan, *, fresh: bool, question_id: str | None
     ) -> OuterRelease:
         """SQL over released rows, which the server runs and signs."""
-        for plan in asked.distinct:
+        for plan in outer_plan.distinct:
             self._check(plan)
-        forms = [self._records.canonical_form(plan)[1] for plan in asked.distinct]
-        told = _write_question(asked.asked["question"], asked.asked["options"])
-        told |= {"part": _part_of(self.rows), "expects": forms, "fresh": fresh}
-        outcome = _await_outcome(self._calls, told, question_id)
-        return read_outer(asked, self._records, outcome)
+        forms = [self._records.canonical_form(plan)[1] for plan in outer_plan.distinct]
+        request = _write_question(outer_plan.asked["question"], outer_plan.asked["options"])
+        request |= {"part": _part_of(self.rows), "expects": forms, "fresh": fresh}
+        outcome = _await_outcome(self._calls, request, question_id)
+        return read_outer(outer_plan, self._records, outcome)
 
     def reserve_run(self, *_: Any, **__: Any) -> Any:
         """Refused: a server answers whole questions."""
@@ -222,21 +227,21 @@ def _hand_over(
 
 def _request_of(session: RemoteSession, plan: Plan) -> dict[str, Any]:
     """The request that makes this plan again, elsewhere."""
-    found = session._requests.get(id(plan))
-    if found is None or found[0] is not plan:
+    entry = session._requests.get(id(plan))
+    if entry is None or entry[0] is not plan:
         raise Unsupported(
             "A server answers questions, and this plan was not made from one by this session's "
             "plan(...). Make it again there. What makes plans of its own, such as a copy or a "
             "model, needs a session on the owner's machine. Nothing was spent."
         )
-    asked = found[1]
-    request = _write_question(asked["question"], asked["options"])
+    origin = entry[1]
+    request = _write_question(origin["question"], origin["options"])
     digest = session._records.canonical_form(plan)[1]
-    return request | {"part": _part_of(asked["rows"]), "expects": [digest]}
+    return request | {"part": _part_of(origin["rows"]), "expects": [digest]}
 
 
 def _question_only(request: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: told for name, told in request.items() if name not in ("part", "expects")}
+    return {name: value for name, value in request.items() if name not in ("part", "expects")}
 
 
 def _part_of(rows: Any) -> list[list[Any]]:
@@ -250,19 +255,19 @@ def _write_question(question: str | Question, options: Mapping[str, Any]) -> dic
 
 def _write_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as JSON, with exact numbers as text."""
-    told: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     for name, value in options.items():
         if value is None:
             continue
         if name in _NUMBERS:
-            told[name] = (
+            document[name] = (
                 {str(column): _number(inner) for column, inner in value.items()}
                 if isinstance(value, Mapping)
                 else _number(value)
             )
         else:
-            told[name] = list(value) if isinstance(value, tuple) else value
-    return told
+            document[name] = list(value) if isinstance(value, tuple) else value
+    return document
 
 
 def _number(value: Any) -> str | None:
@@ -274,29 +279,29 @@ def _number(value: Any) -> str | None:
 
 
 def _await_outcome(
-    calls: ServerCalls, told: dict[str, Any], question_id: str | None
+    calls: ServerCalls, request: dict[str, Any], question_id: str | None
 ) -> dict[str, Any]:
     """Asks, waits for the slot's end and returns what is handed over then."""
     own = secrets.token_hex(16) if question_id is None else question_id
-    taken, refused = calls.post("releases", told | {"question_id": own}), 0
+    ticket, refused = calls.post("releases", request | {"question_id": own}), 0
     while True:
-        wait = taken.get("wait") if isinstance(taken, dict) else None
-        if not isinstance(wait, int | float) or not 0 <= wait < 10**6 or "id" not in taken:
+        wait = ticket.get("wait") if isinstance(ticket, dict) else None
+        if not isinstance(wait, int | float) or not 0 <= wait < 10**6 or "id" not in ticket:
             raise _not_ours()
         time.sleep(max(wait, _SHORTEST_PAUSE if wait else 0.0))
         try:
-            status, answer = calls.send("GET", f"releases/{taken['id']}/record")
+            status, answer = calls.send("GET", f"releases/{ticket['id']}/record")
         except TooManyQuestions:  # an answer that was charged is not given up
             refused += 1
             if refused > _MOST_REFUSED:
                 raise
-            taken = taken | {"wait": _PAUSE_REFUSED}
+            ticket = ticket | {"wait": _PAUSE_REFUSED}
             continue
         if status != 202 and not isinstance(answer, dict):
             raise _not_ours()
         if status != 202:
             return _Outcome(answer)
-        taken = answer
+        ticket = answer
 
 
 class _Outcome(dict[str, Any]):

@@ -59,15 +59,15 @@ class ServerCalls:
         """The JSON at a path below the policy's address."""
         return self.send("GET", path)[1]
 
-    def post(self, path: str, told: dict[str, Any]) -> Any:
+    def post(self, path: str, document: dict[str, Any]) -> Any:
         """The JSON that answers a message. It may be sent twice if a connection breaks."""
-        return self.send("POST", path, told)[1]
+        return self.send("POST", path, document)[1]
 
     def send(
-        self, method: str, path: str, told: dict[str, Any] | None = None
+        self, method: str, path: str, document: dict[str, Any] | None = None
     ) -> tuple[int, Any]:
         """The status and the JSON of one answer; a problem is raised."""
-        body = None if told is None else json.dumps(told).encode("ascii")
+        body = None if document is None else json.dumps(document).encode("ascii")
         for tried in range(_TRIES):
             try:
                 status, content = self._exchange(method, f"{self._base}/{path}", body)
@@ -102,21 +102,21 @@ class ServerCalls:
             connection.close()
 
 
-def problem_from(status: int, told: Any) -> DeniableError:
+def problem_from(status: int, problem: Any) -> DeniableError:
     """The exception that a problem of the server stands for.
 
     >>> told = {"type": "/problems/budget-exhausted", "detail": "Nothing is left."}
     >>> problem_from(403, told)
     BudgetExhausted('Nothing is left.')
     """
-    if not isinstance(told, dict) or not isinstance(told.get("detail"), str):
+    if not isinstance(problem, dict) or not isinstance(problem.get("detail"), str):
         return ServerUnavailable(f"The server did not answer as a Deniable server ({status}).")
-    name = str(told.get("type", "")).removeprefix("/problems/")
-    words = "\n".join(map(printable, told["detail"].split("\n")))
+    name = str(problem.get("type", "")).removeprefix("/problems/")
+    words = "\n".join(map(printable, problem["detail"].split("\n")))
     kind = getattr(errors, "".join(part.capitalize() for part in name.split("-")), None)
     if kind is errors.EngineFailed:
-        found = _REFERENCE.search(words)
-        return errors.EngineFailed(found[1] if found else "unknown")
+        match = _REFERENCE.search(words)
+        return errors.EngineFailed(match[1] if match else "unknown")
     if isinstance(kind, type) and issubclass(kind, DeniableError):
         return kind(words)
     if status == 429:

@@ -99,7 +99,7 @@ class ScriptedBits:
 
     def draw(self, bits: int, count: int) -> Words:
         """The next `count` integers of the script, each of which must be below 2**bits."""
-        drawn = []
+        values = []
         for _ in range(count):
             value = next(self._values, None)
             if value is None:
@@ -108,8 +108,8 @@ class ScriptedBits:
                 raise ValueError(
                     f"The script holds {value}, which does not fit into {bits} bits."
                 )
-            drawn.append(value)
-        return np.array(drawn, dtype=np.uint64)
+            values.append(value)
+        return np.array(values, dtype=np.uint64)
 
 
 SYSTEM = SystemBits()

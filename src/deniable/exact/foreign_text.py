@@ -64,10 +64,10 @@ def read_rational(text: object, *, most_digits: int = MOST_DIGITS) -> Fraction:
     >>> read_rational("3/4"), read_rational("-2")
     (Fraction(3, 4), Fraction(-2, 1))
     """
-    found = _RATIONAL.fullmatch(text) if isinstance(text, str) else None
-    if found is None or max(map(len, found.groups(""))) > most_digits:
+    match = _RATIONAL.fullmatch(text) if isinstance(text, str) else None
+    if match is None or max(map(len, match.groups(""))) > most_digits:
         raise ValueError('a number must be written like "3/4", and not be too long')
-    top, _, bottom = found.group().partition("/")
+    top, _, bottom = match.group().partition("/")
     if bottom and not int(bottom):
         raise ValueError("a number is divided by zero")
     return Fraction(int(top), int(bottom or 1))
@@ -85,8 +85,10 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        one if one.isprintable() else one.encode("unicode_escape").decode("ascii")
-        for one in text
+        character
+        if character.isprintable()
+        else character.encode("unicode_escape").decode("ascii")
+        for character in text
     )
 
 

@@ -111,5 +111,6 @@ def display_width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(
-        0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in text
+        0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1
+        for character in text
     )

@@ -75,8 +75,8 @@ class WideSampler:
         doubtful, words = (np.concatenate(parts) for parts in zip(*looks, strict=True))
         large: dict[int, int] = {}
         while doubtful.size:
-            kept = self._look_closely(values, doubtful, words, large, source)
-            doubtful = doubtful[~kept]
+            mask = self._look_closely(values, doubtful, words, large, source)
+            doubtful = doubtful[~mask]
             words = source.draw(self._word_bits, doubtful.size)
         if not large:
             return values
@@ -112,13 +112,13 @@ class WideSampler:
         cells = self._table.slots[words & self._slot_mask]
         empty = np.flatnonzero(cells == EMPTY)
         cells[empty] = self._table.draw_rest(empty.size, source)
-        kept = self._decide_kept(cells, words, source)
+        mask = self._decide_kept(cells, words, source)
         steps = self._offsets(words)
         values[doubtful] = cells * (1 << self._distribution.shift) + steps
-        for i in np.flatnonzero(kept & (np.abs(cells) >= _LARGEST >> self._distribution.shift)):
+        for i in np.flatnonzero(mask & (np.abs(cells) >= _LARGEST >> self._distribution.shift)):
             start = int(cells[i]) << self._distribution.shift
             large[int(doubtful[i])] = start + int(steps[i])
-        return kept
+        return mask
 
     def _decide_kept(
         self, cells: Cells, words: Words, source: BitSource
@@ -140,11 +140,11 @@ class WideSampler:
         else:
             digits = np.zeros_like(seconds)
             most = least = self._keep_probability(cells, places.astype(np.float64))
-        kept = uniform + unit * 2.0**-self._keep_bits <= least - _FLOAT_ERROR
-        for i in np.flatnonzero(~kept & (uniform < most + _FLOAT_ERROR)):
+        mask = uniform + unit * 2.0**-self._keep_bits <= least - _FLOAT_ERROR
+        for i in np.flatnonzero(~mask & (uniform < most + _FLOAT_ERROR)):
             known = int(firsts[i]) << self._word_bits | int(seconds[i])
-            kept[i] = self._settle(int(cells[i]), int(places[i]), known, int(digits[i]), source)
-        return kept
+            mask[i] = self._settle(int(cells[i]), int(places[i]), known, int(digits[i]), source)
+        return mask
 
     def _keep_probability(self, cells: Cells, place: Floats) -> Floats:
         """exp(-penalty), with an error below _FLOAT_ERROR."""

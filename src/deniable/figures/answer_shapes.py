@@ -22,30 +22,30 @@ def draw_bars(
     highs: Sequence[float],
 ) -> Figure:
     """A bar with a whisker for each label: the first 30, and how many more there are."""
-    shown = min(len(values), MOST_BARS)
-    names = fold(labels[:shown])
+    bar_count = min(len(values), MOST_BARS)
+    names = fold(labels[:bar_count])
     title, tallest = wrap_title(about, names), max(map(count_lines, names))
-    height = 1.1 + 0.2 * count_lines(title) + (0.14 + 0.14 * tallest) * shown
+    height = 1.1 + 0.2 * count_lines(title) + (0.14 + 0.14 * tallest) * bar_count
     figure, axes = canvas(title, x=what, y="", size=(6.4, height))
-    places = range(shown)
+    places = range(bar_count)
     below = [max(0.0, value - low) for value, low in zip(values, lows, strict=True)]
     above = [max(0.0, high - value) for value, high in zip(values, highs, strict=True)]
     whiskers = {"ecolor": "#000000", "elinewidth": 1.2, "capsize": 3}
     axes.barh(
         places,
-        values[:shown],
-        xerr=[below[:shown], above[:shown]],
+        values[:bar_count],
+        xerr=[below[:bar_count], above[:bar_count]],
         color=COLOURS[5],
         height=0.7,
         error_kw=whiskers,
     )
     axes.axvline(0, color=QUIET, linewidth=0.8)
-    axes.set_ylim(shown - 0.4, -0.6)
+    axes.set_ylim(bar_count - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.set_yticks(list(places), names)
     axes.xaxis.set_major_formatter("{x:,.6g}")
-    if len(values) > shown:
-        _note(axes, f"{len(values) - shown:,} more")
+    if len(values) > bar_count:
+        _note(axes, f"{len(values) - bar_count:,} more")
     return figure
 
 

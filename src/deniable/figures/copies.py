@@ -22,7 +22,11 @@ def errors(copy: TableCopy) -> Figure:
     >>> figure = errors(dp.protect(people, epsilon=1, delta=1e-6).copy(epsilon=1))
     """
     names = list(copy.plan.columns)
-    single = {one.columns[0]: one for one in copy.measured if len(one.columns) == 1}
+    single = {
+        measurement.columns[0]: measurement
+        for measurement in copy.measured
+        if len(measurement.columns) == 1
+    }
     side = 2.4 + 0.35 * len(names)
     lines = -(-len(single) // _ACROSS)
     about = f"Errors of a copy of {copy.plan.table.name}"
@@ -31,21 +35,21 @@ def errors(copy: TableCopy) -> Figure:
     axes.set_subplotspec(grid[0])
     _draw_matrix(figure, axes, copy, names)
     below = grid[1].subgridspec(lines, _ACROSS)
-    for place, (name, measured) in enumerate(single.items()):
+    for place, (name, measured_table) in enumerate(single.items()):
         own = figure.add_subplot(below[place // _ACROSS, place % _ACROSS])
-        _draw_bars(own, name, measured, copy)
-    told = "bars: rows of the copy in each cell; points: the noisy measurements"
-    figure.supxlabel(told, fontsize=7)
+        _draw_bars(own, name, measured_table, copy)
+    caption = "bars: rows of the copy in each cell; points: the noisy measurements"
+    figure.supxlabel(caption, fontsize=7)
     return figure
 
 
 def _draw_matrix(figure: Figure, axes: Axes, copy: TableCopy, names: list[str]) -> None:
     """Dark cells are far from the table. Empty: not scored."""
     matrix = np.full((len(names), len(names)), np.nan)
-    for one in copy.scorecard.errors:
-        if len(one.columns) <= 2:
-            places = names.index(one.columns[0]), names.index(one.columns[-1])
-            matrix[places] = matrix[places[::-1]] = one.error
+    for score in copy.scorecard.errors:
+        if len(score.columns) <= 2:
+            places = names.index(score.columns[0]), names.index(score.columns[-1])
+            matrix[places] = matrix[places[::-1]] = score.error
     image = axes.imshow(matrix, cmap="Blues", vmin=0.0)
     figure.colorbar(image, ax=axes, label="0: equal, 2: nothing in common")
     axes.set_xticks(range(len(names)), names, rotation=90)
@@ -59,13 +63,13 @@ def _draw_matrix(figure: Figure, axes: Axes, copy: TableCopy, names: list[str]) 
             axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=7)
 
 
-def _draw_bars(axes: Axes, name: str, measured: MeasuredTable, copy: TableCopy) -> None:
+def _draw_bars(axes: Axes, name: str, measured_table: MeasuredTable, copy: TableCopy) -> None:
     """The rows of the copy in each cell of a column, scaled to the table, as bars; the noisy
     measurements as points."""
-    places = np.arange(measured.counts.size)
+    places = np.arange(measured_table.counts.size)
     scale = max(copy.total, 0.0) / max(1, len(copy))
     axes.bar(places, copy.count_cells(name) * scale, color="tab:blue", alpha=0.6, label="copy")
-    axes.plot(places, measured.counts, "k.", markersize=3, label="measured")
+    axes.plot(places, measured_table.counts, "k.", markersize=3, label="measured")
     axes.set_title(name, fontsize=7)
     axes.tick_params(labelsize=5)
     axes.set_xticks([])

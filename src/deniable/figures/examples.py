@@ -144,13 +144,13 @@ def calibration() -> Figure:
 
 def _evaluate() -> Any:
     rows, bounds = clinic(), {"age": (0, 90)}
-    asked = rows.select(["age"]), rows["again"].to_numpy(zero_copy_only=False)
+    examples = rows.select(["age"]), rows["again"].to_numpy(zero_copy_only=False)
     fitted = dp.learn.NaiveBayes(epsilon=1, bounds=bounds, classes=[False, True])
-    return fitted.fit(*asked).evaluate(*asked, epsilon=0.5)
+    return fitted.fit(*examples).evaluate(*examples, epsilon=0.5)
 
 
 def survey() -> Figure:
     """What 2,000 phones reported, each with coins of its own."""
-    asked = dp.surveys.loads(_SURVEY)
-    collected = dp.surveys.simulate(asked, 2_000).collected
-    return surveys.estimates(dp.surveys.report(asked, collected).results[0])
+    questionnaire = dp.surveys.loads(_SURVEY)
+    collected = dp.surveys.simulate(questionnaire, 2_000).collected
+    return surveys.estimates(dp.surveys.report(questionnaire, collected).results[0])

@@ -17,10 +17,10 @@ def intervals(results: Iterable[Inferred]) -> Figure:
     >>> share = Inferred("share of A", 0.41, (0.38, 0.44), (0.40, 0.42), (0.39, 0.43), 0.95)
     >>> figure = intervals([share])
     """
-    drawn = list(results)
-    figure, axes = _lines(drawn, "Noise alone, and noise with sampling", "value")
-    _draw(axes, drawn, COLOURS[0])
-    whole = [found.interval for found in drawn]
+    inferences = list(results)
+    figure, axes = _lines(inferences, "Noise alone, and noise with sampling", "value")
+    _draw(axes, inferences, COLOURS[0])
+    whole = [inference.interval for inference in inferences]
     if min(min(pair) for pair in whole) < 0 < max(max(pair) for pair in whole):
         axes.axvline(0, color=QUIET, linewidth=0.8)
     figure.legend(loc="outside lower right", ncols=2)
@@ -34,53 +34,62 @@ def differences(results: Iterable[Inferred]) -> Figure:
     >>> pair = Inferred("A less B", 0.2, (0.1, 0.3), (0.15, 0.25), (0.12, 0.28), 0.95)
     >>> figure = differences([pair])
     """
-    drawn = list(results)
-    nulls = {found.null for found in drawn}
+    inferences = list(results)
+    nulls = {inference.null for inference in inferences}
     if len(nulls) > 1:
         raise InvalidParameter("Differences and ratios are drawn apart: give one kind.")
     null = max(nulls, default=0.0)
     title = "Ratios" if null else "Differences"
     figure, axes = _lines(
-        drawn, f"{title}: grey may be none", "ratio" if null else "difference"
+        inferences, f"{title}: grey may be none", "ratio" if null else "difference"
     )
     axes.axvline(null, color="#000000", linewidth=0.9, linestyle="--", label="no difference")
-    clear = [found for found in drawn if not found.low <= null <= found.high]
-    _draw(axes, drawn, QUIET, only=[found for found in drawn if found not in clear])
-    _draw(axes, drawn, COLOURS[0], only=clear)
+    clear = [
+        inference for inference in inferences if not inference.low <= null <= inference.high
+    ]
+    _draw(
+        axes,
+        inferences,
+        QUIET,
+        only=[inference for inference in inferences if inference not in clear],
+    )
+    _draw(axes, inferences, COLOURS[0], only=clear)
     # Of equal names the last is shown: grey lines only if all are grey.
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     figure.legend(handles.values(), handles.keys(), loc="outside lower right", ncols=3)
     return figure
 
 
-def _lines(drawn: list[Inferred], title: str, x: str) -> tuple[Figure, Axes]:
+def _lines(inferences: list[Inferred], title: str, x: str) -> tuple[Figure, Axes]:
     """Axes with a line for each number."""
-    if not drawn:
+    if not inferences:
         raise InvalidParameter("There is nothing to draw: give at least one result.")
     # No line may end within "95 %".
-    levels = ", ".join(sorted({f"{100 * number.confidence:.4g}\u00a0%" for number in drawn}))
-    names = fold([number.what for number in drawn])
+    levels = ", ".join(
+        sorted({f"{100 * number.confidence:.4g}\u00a0%" for number in inferences})
+    )
+    names = fold([number.what for number in inferences])
     about, tallest = wrap_title(f"{title} ({levels})", names), max(map(count_lines, names))
-    size = (6.4, 1.3 + 0.2 * count_lines(about) + (0.18 + 0.14 * tallest) * len(drawn))
+    size = (6.4, 1.3 + 0.2 * count_lines(about) + (0.18 + 0.14 * tallest) * len(inferences))
     figure, axes = canvas(about, x=x, y="", size=size)
-    axes.set_yticks(list(range(len(drawn))), names)
-    axes.set_ylim(len(drawn) - 0.5, -0.5)
+    axes.set_yticks(list(range(len(inferences))), names)
+    axes.set_ylim(len(inferences) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
     return figure, axes
 
 
 def _draw(
-    axes: Axes, drawn: list[Inferred], colour: str, only: list[Inferred] | None = None
+    axes: Axes, inferences: list[Inferred], colour: str, only: list[Inferred] | None = None
 ) -> None:
     """The two intervals and the value of each number; at most those in `only`."""
-    shown = [(i, f) for i, f in enumerate(drawn) if only is None or f in only]
+    shown = [(i, f) for i, f in enumerate(inferences) if only is None or f in only]
     if not shown:
         return
     places = [place for place, _ in shown]
-    whole: list[Ends] = [found.interval for _, found in shown]
-    noise: list[Ends] = [found.noise for _, found in shown]
+    whole: list[Ends] = [inference.interval for _, inference in shown]
+    noise: list[Ends] = [inference.noise for _, inference in shown]
     soft = COLOURS[5] if colour == COLOURS[0] else "#BBBBBB"
-    edges = _edges(drawn)
+    edges = _edges(inferences)
     for pairs, shade, width, name in (
         (whole, soft, 2, "in all"),
         (noise, colour, 6, "from noise"),
@@ -91,12 +100,14 @@ def _draw(
         open_at = [p for p, pair in zip(places, whole, strict=True) if math.isinf(pair[side])]
         if open_at:
             axes.plot([edges[side]] * len(open_at), open_at, arrow, color=soft, markersize=9)
-    axes.plot([found.value for _, found in shown], places, "o", color="#000000", markersize=4)
+    axes.plot(
+        [inference.value for _, inference in shown], places, "o", color="#000000", markersize=4
+    )
 
 
-def _edges(drawn: list[Inferred]) -> Ends:
+def _edges(inferences: list[Inferred]) -> Ends:
     """Where intervals without an end are cut: beyond all that has one."""
-    numbers = [n for f in drawn for n in (f.value, f.null, *f.interval, *f.noise)]
+    numbers = [n for f in inferences for n in (f.value, f.null, *f.interval, *f.noise)]
     known = [number for number in numbers if math.isfinite(number)]
     beyond = (max(known) - min(known)) / 10 or 1.0
     return min(known) - beyond, max(known) + beyond

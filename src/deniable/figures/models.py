@@ -38,24 +38,24 @@ def shapes(
     """
     model = getattr(model, "model_", model)
     known = {feature.name: place for place, feature in enumerate(model.features)}
-    wanted = list(known)[:_MOST_SHAPES] if names is None else list(names)
-    if unknown := [name for name in wanted if name not in known]:
+    feature_names = list(known)[:_MOST_SHAPES] if names is None else list(names)
+    if unknown := [name for name in feature_names if name not in known]:
         raise InvalidParameter(
             f"The model has no feature {unknown[0]!r}. It has: {', '.join(known)}."
         )
-    across = min(_ACROSS, len(wanted))
-    down = ceil(len(wanted) / across)
+    across = min(_ACROSS, len(feature_names))
+    down = ceil(len(feature_names) / across)
     with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]
         figure = Figure(figsize=(2.6 * across + 0.6, 2.0 * down + 0.4))
         FigureCanvasAgg(figure)
         grid = figure.subplots(down, across, squeeze=False, sharey=True)
         for place, axes in enumerate(grid.ravel()):
-            if place >= len(wanted):
+            if place >= len(feature_names):
                 axes.set_visible(False)
                 continue
-            at = known[wanted[place]]
+            at = known[feature_names[place]]
             _draw_shape(axes, model.features[at], model.tables[at][:, score])
-            axes.set_title(wanted[place])
+            axes.set_title(feature_names[place])
             if place % across == 0:
                 axes.set_ylabel("predicted number" if model.link == "identity" else "log-odds")
     return figure
@@ -74,8 +74,8 @@ def _draw_shape(axes: Axes, feature: FeatureCells, scores: np.ndarray) -> None:
     axes.bar(range(len(labels)), scores, color=colours, width=0.8)
     axes.grid(visible=False, axis="x")
     if len(labels) <= _NAMED:
-        shown = [label if len(label) <= 12 else label[:11] + "…" for label in labels]
-        axes.set_xticks(range(len(labels)), shown, rotation=90, fontsize=7)
+        short_labels = [label if len(label) <= 12 else label[:11] + "…" for label in labels]
+        axes.set_xticks(range(len(labels)), short_labels, rotation=90, fontsize=7)
     else:
         axes.set_xticks([])
         axes.set_xlabel(f"{len(labels)} values", fontsize=8)
@@ -130,7 +130,7 @@ def roc(histogram: ScoreHistogram, confidence: float = 0.95) -> Figure:
     above = np.maximum(np.interp(spots, *upper), below)
     axes.fill_between(spots, below, above, color=COLOURS[5], alpha=0.35, linewidth=0)
     axes.plot([0, 1], [0, 1], color=QUIET, linewidth=0.8, linestyle="--")
-    false, true = ([one.value for one in side] for side in zip(*points, strict=True))
+    false, true = ([share.value for share in side] for side in zip(*points, strict=True))
     axes.plot(np.maximum.accumulate(false), np.maximum.accumulate(true), color=COLOURS[0])
     axes.set(xlim=(0, 1), ylim=(0, 1.01), aspect="equal")
     axes.annotate(f"AUC {auc}", (0.97, 0.05), ha="right", fontsize=9)

@@ -20,8 +20,10 @@ def count(*, epsilon: Number = 0.5) -> Figure:
     figure, axes = canvas(
         "What a private count must cost", x="epsilon", y="standard error, in people"
     )
-    chosen = float(positive(epsilon, "epsilon"))
-    epsilons = np.geomspace(min(0.01, chosen / 2), max(5.0, 2 * chosen), _POINTS).tolist()
+    chosen_epsilon = float(positive(epsilon, "epsilon"))
+    epsilons = np.geomspace(
+        min(0.01, chosen_epsilon / 2), max(5.0, 2 * chosen_epsilon), _POINTS
+    ).tolist()
     prices = [price.count(epsilon=value) for value in epsilons]
     axes.plot(epsilons, [each.standard_error for each in prices], label="Laplace noise")
     axes.plot(
@@ -29,7 +31,9 @@ def count(*, epsilon: Number = 0.5) -> Figure:
     )
     textbook = [price.unbiased_classical(value).value ** 0.5 for value in epsilons]
     axes.plot(epsilons, textbook, color=QUIET, linestyle="--", label="textbook bound")
-    axes.axvline(chosen, color=QUIET, linestyle=":", label=f"epsilon {chosen:g}")
+    axes.axvline(
+        chosen_epsilon, color=QUIET, linestyle=":", label=f"epsilon {chosen_epsilon:g}"
+    )
     axes.set(xscale="log", yscale="log")
     axes.legend(loc="lower left")
     return figure
@@ -79,8 +83,10 @@ def survey(
         x="epsilon",
         y="people",
     )
-    chosen = mechanism.loss.epsilon()
-    epsilons = np.geomspace(min(0.1, chosen / 2), max(6.0, 2 * chosen), _POINTS).tolist()
+    chosen_epsilon = mechanism.loss.epsilon()
+    epsilons = np.geomspace(
+        min(0.1, chosen_epsilon / 2), max(6.0, 2 * chosen_epsilon), _POINTS
+    ).tolist()
     people = [
         price.sample_size(
             RandomizedResponse(epsilon=value),
@@ -91,12 +97,10 @@ def survey(
         for value in epsilons
     ]
     axes.plot(epsilons, people, label="randomized response")
-    planned = price.survey(
-        mechanism, margin=margin, confidence=confidence, prevalence=prevalence
-    )
-    axes.axhline(planned.direct, color=QUIET, linestyle="--", label="a direct question")
-    label = f"{planned.people:,} at epsilon {chosen:.4g}"
-    axes.plot([chosen], [planned.people], "o", color="black", label=label)
+    plan = price.survey(mechanism, margin=margin, confidence=confidence, prevalence=prevalence)
+    axes.axhline(plan.direct, color=QUIET, linestyle="--", label="a direct question")
+    label = f"{plan.people:,} at epsilon {chosen_epsilon:.4g}"
+    axes.plot([chosen_epsilon], [plan.people], "o", color="black", label=label)
     axes.set(xscale="log", yscale="log")
     axes.legend(loc="upper right")
     return figure

@@ -50,30 +50,30 @@ def bars(release: Release, column: str | None = None) -> Figure:
     levels = _levels(release) if column is None else {}
     bins = [*levels] or (_bins(release, name) if column is None else [])
     table, names = release.to_arrow(), bins or [name]
-    values = [_as_float(cell) for one in names for cell in table[one].to_pylist()]
+    values = [_as_float(cell) for field in names for cell in table[field].to_pylist()]
     # Margins of quantiles are in ranks, and a most frequent value has no interval.
-    ends = [release.answer.ends.get(one, (one, one)) for one in names]
+    ends = [release.answer.ends.get(field, (field, field)) for field in names]
     lows, highs = (
         [_as_float(cell) for pair in ends for cell in table[pair[side]].to_pylist()]
         for side in (0, 1)
     )
-    drawn = values, lows, highs
-    labels = [one.partition("[")[2].removesuffix("]") for one in bins] or _labels(release)
+    series = values, lows, highs
+    labels = [field.partition("[")[2].removesuffix("]") for field in bins] or _labels(release)
     about, what = _describe(release, name.partition("[")[0] if bins else name)
     if levels:
         subject = release.plan.choices[0].about.rpartition(" of ")[2]
         about = f"Quantiles of {subject} in {release.plan.table}"
-        return draw_ladder(about, f"{subject} ({what.partition(' (')[2]}", levels, *drawn)
+        return draw_ladder(about, f"{subject} ({what.partition(' (')[2]}", levels, *series)
     if bins:
         what = f"rows ({what.partition(' (')[2]}"
         if edges := _edges(labels):
-            return draw_histogram(about, name.partition("[")[0], what, edges, *drawn)
+            return draw_histogram(about, name.partition("[")[0], what, edges, *series)
     kinds = [key.kind for key in release.plan.keys]
     if kinds in (["date"], ["moment"]) and None not in _keys(release)[0]:
-        return draw_line(about, what, _keys(release)[0], *drawn)
+        return draw_line(about, what, _keys(release)[0], *series)
     if len(kinds) == 2 and len(_keys(release)) == 2:
-        return draw_matrix(about, what, _keys(release), *drawn)
-    return draw_bars(about, what, labels, *drawn)
+        return draw_matrix(about, what, _keys(release), *series)
+    return draw_bars(about, what, labels, *series)
 
 
 def _edges(labels: Sequence[str]) -> list[tuple[float, float]]:
@@ -134,15 +134,15 @@ def _levels(release: Release) -> dict[str, Fraction]:
         level = choice.mechanism.quantiles[choice.names.index(node.name)]
         levels[output.name] = Fraction(level)
     one_column = len(plan.choices) == 1 and len(release) == 1 and not plan.keys
-    found = dict(sorted(levels.items(), key=lambda item: item[1]))
-    return found if one_column and len(set(found.values())) > 1 else {}
+    sorted_levels = dict(sorted(levels.items(), key=lambda item: item[1]))
+    return sorted_levels if one_column and len(set(sorted_levels.values())) > 1 else {}
 
 
 def _bins(release: Release, first: str) -> list[str]:
     """The columns of one histogram, if the answer is only that."""
     numbers = list(release.answer.margins)
     stem = first.partition("[")[0]
-    whole = len(release) == 1 and all(one.partition("[")[0] == stem for one in numbers)
+    whole = len(release) == 1 and all(column.partition("[")[0] == stem for column in numbers)
     return numbers if whole and len(numbers) > 1 else []
 
 

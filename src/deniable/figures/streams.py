@@ -122,12 +122,12 @@ def regret(
     }
     highest = 0.0
     for (method, price), (label, colour, line) in shapes.items():
-        found = simulate_bandit(
+        simulation = simulate_bandit(
             means, horizon=horizon, epsilon=price, runs=runs, method=method, seeded=True
         )
-        mean = found.curves.mean(axis=0)
+        mean = simulation.curves.mean(axis=0)
         highest = max(highest, float(mean[-1]))
-        axes.plot(found.times / 1000, mean, label=label, color=colour, linestyle=line)
+        axes.plot(simulation.times / 1000, mean, label=label, color=colour, linestyle=line)
     bandit = Bandit(len(means), epsilon=epsilon, method="elimination", horizon=horizon)
     bound = bandit.regret_bound(means, horizon)
     times = np.linspace(2, horizon, 200)

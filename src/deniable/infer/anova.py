@@ -97,11 +97,11 @@ def anova_p(means: GroupMeans, *, level: float | None = None) -> tuple[float, fl
         for i, part in enumerate(means.parts):
             z = draw_noise(part.noise, over.shape, i)
             over, under = over + float(part.above) * z, under + float(part.below) * z
-        seen = _range_variance(_pooled(over, under, means), means)
+        estimate = _range_variance(_pooled(over, under, means), means)
         if not binomial:
             freedom = np.maximum(rows - 1, 1.0)[:, None]
-            seen = variance[:, None] * rng.chisquare(freedom, over.shape) / freedom
-        return _statistic(over, under, seen, means)
+            estimate = variance[:, None] * rng.chisquare(freedom, over.shape) / freedom
+        return _statistic(over, under, estimate, means)
 
     return observed, worst_p(observed, simulate, _points(means, largest), level=level)
 
@@ -138,8 +138,8 @@ def _draw_sums(
     if binomial:
         width = means.high - means.low
         share = np.clip((mean - means.low) / width, 0.0, 1.0)
-        drawn = rng.binomial(rows[:, None].astype(np.int64), share, shape)
-        return np.asarray(means.low * rows[:, None] + width * drawn)
+        counts = rng.binomial(rows[:, None].astype(np.int64), share, shape)
+        return np.asarray(means.low * rows[:, None] + width * counts)
     return rng.normal(rows[:, None] * mean, np.sqrt(rows * variance)[:, None], shape)
 
 

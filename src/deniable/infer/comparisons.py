@@ -121,8 +121,8 @@ def ratio(
     if isinstance(by_group, GroupQuantiles):
         what = quotient(first, second, name)
         return compare_quantiles(by_group, what, sampling=sampling, level=level)
-    drawn = DrawnMeans(by_group, release if sampling else None)
-    return _on_scale(drawn, places, name, _logarithm, sampling, level)
+    drawn_means = DrawnMeans(by_group, release if sampling else None)
+    return _on_scale(drawn_means, places, name, _logarithm, sampling, level)
 
 
 def odds_ratio(
@@ -155,8 +155,8 @@ def odds_ratio(
             'of, such as value="sick", rows="n", or ask for AVG of zeros and ones.'
         )
     name = f"odds of {by_group.what} of {_name(first)} over those of {_name(second)}"
-    drawn = DrawnMeans(by_group, release if sampling else None)
-    return _on_scale(drawn, places, name, _log_odds, sampling, level)
+    drawn_means = DrawnMeans(by_group, release if sampling else None)
+    return _on_scale(drawn_means, places, name, _log_odds, sampling, level)
 
 
 def all_pairs(
@@ -203,10 +203,10 @@ def trend(
     2, ... Every group has the same weight.
     """
     groups = _read(release, value, rows)
-    chosen = _scores(groups.groups) if scores is None else scores
-    if isinstance(release, Release) and chosen is not groups.groups:
+    group_scores = _scores(groups.groups) if scores is None else scores
+    if isinstance(release, Release) and group_scores is not groups.groups:
         refuse_noisy_order(release.plan)
-    places = np.array([float(rational(score, "scores")) for score in chosen])
+    places = np.array([float(rational(score, "scores")) for score in group_scores])
     if places.shape != (len(groups.groups),) or np.ptp(places) == 0:
         raise InvalidParameter(
             f"A trend needs one score for each of the {len(groups.groups)} groups, and at "
@@ -241,13 +241,13 @@ def contrast(
     factors = [float(weight) for weight in weights.values()]
     if isinstance(by_group, GroupAmounts):
         return sum_of_amounts(by_group, places, factors, name, level, pairs)
-    drawn = DrawnMeans(by_group, release if sampling else None)
+    drawn_means = DrawnMeans(by_group, release if sampling else None)
 
     def ends(of: EndsOf, at: Fraction) -> Ends:
-        return contrast_ends(drawn.parts(places, at), factors, of, at)
+        return contrast_ends(drawn_means.parts(places, at), factors, of, at)
 
     value = float(np.asarray(factors) @ by_group.values[places])
-    target = drawn.target(places) if sampling else THESE_ROWS
+    target = drawn_means.target(places) if sampling else THESE_ROWS
     return _with_both_errors(name, value, ends, by_group, level, target, pairs=pairs)
 
 
@@ -303,7 +303,7 @@ def variance_notes(means: GroupMeans | LocalShares) -> tuple[str, ...]:
 
 
 def _on_scale(
-    drawn: DrawnMeans,
+    drawn_means: DrawnMeans,
     places: Sequence[int],
     name: str,
     scale: Scale,
@@ -311,19 +311,19 @@ def _on_scale(
     level: Fraction,
 ) -> Inferred:
     """A difference on a scale of logarithms, taken back from it."""
-    by_group = drawn.means
+    by_group = drawn_means.means
     values = by_group.values[list(places)]
 
     def ends(of: EndsOf, at: Fraction) -> Ends:
         shared = by_group.shared and of is not noise_ends
-        parts = drawn.parts(places, at)
+        parts = drawn_means.parts(places, at)
         both = [of(part, 1 - (1 - at) / 2 if shared else at) for part in parts]
         low, high = (scale(np.concatenate([pair[i] for pair in both])) for i in (0, 1))
         return _combine_logarithms(scale(values), low, high, shared=shared)
 
     with np.errstate(all="ignore"):
         middle = float(np.exp(np.subtract(*scale(values))))
-    target = drawn.target(places) if sampling else THESE_ROWS
+    target = drawn_means.target(places) if sampling else THESE_ROWS
     return _with_both_errors(name, middle, ends, by_group, level, target, null=1.0)
 
 

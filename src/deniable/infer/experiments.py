@@ -184,16 +184,18 @@ class Experiment:
         find_group(tuple(keys), keys[0] if self.control is None else self.control)
 
     def _report(self, release: Release) -> Report:
-        found = read(release, "mean", "n")
-        assert isinstance(found, GroupMeans)
-        found = replace(found, what=f"AVG({self.outcome})")
-        control = found.groups[0] if self.control is None else self.control
-        arms = tuple(key for key in found.groups if key != control)
+        means = read(release, "mean", "n")
+        assert isinstance(means, GroupMeans)
+        means = replace(means, what=f"AVG({self.outcome})")
+        control = means.groups[0] if self.control is None else self.control
+        arms = tuple(key for key in means.groups if key != control)
         each = 1 - (1 - self.confidence) / (self.looks * len(arms))
         # No sample's fraction makes these errors smaller: which arm a unit is in was chance.
-        effects = (contrast(found, {key: 1, control: -1}, confidence=each) for key in arms)
+        effects = (contrast(means, {key: 1, control: -1}, confidence=each) for key in arms)
         target = units_like_these(release)
-        return Report(release, arms, tuple(replace(one, target=target) for one in effects))
+        return Report(
+            release, arms, tuple(replace(effect, target=target) for effect in effects)
+        )
 
     def _errors(
         self, baseline: float, effect: float, deviation: float | None

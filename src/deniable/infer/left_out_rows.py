@@ -68,35 +68,35 @@ def _reads_once(plan: Plan, table: str) -> bool:
 
 
 def widen(
-    found: Inferred,
+    mean: Inferred,
     part: GroupMeans,
     release: Release,
     limits: MeasuredLimits,
     confidence: Fraction,
 ) -> Inferred:
-    """The interval for all rows up to the caps; `found` is that for the counted ones, at
+    """The interval for all rows up to the caps; `mean` is that for the counted ones, at
     `confidence` and a tenth of the rest."""
     if not np.isfinite([part.low, part.high]).all():
         raise InvalidParameter(
-            f"{found.what} has no public limits, so rows that are left out "
+            f"{mean.what} has no public limits, so rows that are left out "
             "may change it by any amount."
         )
     share = left_out(part, release, limits, confidence)
     groups, rows = limits.caps
     caps = f"{rows} rows" + (f" in {groups} groups" if limits.by else "")
     target = (
-        f"{found.target.partition('; values are cut')[0]}; values are cut as declared, and one "
+        f"{mean.target.partition('; values are cut')[0]}; values are cut as declared, and one "
         f"{release.plan.unit} counts with up to {caps}, the caps of session.limits"
     )
-    low, high = found.interval
+    low, high = mean.interval
     ends = ((1 - share) * low + share * part.low, (1 - share) * high + share * part.high)
     note = f"The limits leave out at most {100 * share:.2g} % of the rows."
     return replace(
-        found,
+        mean,
         interval=ends,
         confidence=float(confidence),
         target=target,
-        notes=(*found.notes, note),
+        notes=(*mean.notes, note),
     )
 
 

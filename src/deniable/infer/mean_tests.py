@@ -79,15 +79,15 @@ def equivalence_test(
         raise InvalidParameter(f"`within` must be positive. Found {within}.")
     means = _means(read(release, value, rows))
     places = find_pair(means.groups, first, second)
-    drawn = DrawnMeans(means, release)
+    drawn_means = DrawnMeans(means, release)
 
     def ends(confidence: Fraction) -> Ends:
-        pair = drawn.parts(places, confidence)
+        pair = drawn_means.parts(places, confidence)
         return contrast_ends(pair, [1, -1], population_ends, confidence)
 
     difference = float(means.values[places[0]] - means.values[places[1]])
     name = f"{means.what} of {first} and {second} differ by {limit:g} or more"
-    target, notes = drawn.target(places), variance_notes(means)
+    target, notes = drawn_means.target(places), variance_notes(means)
     return Significance(name, difference, _inside_p(ends, limit), target, notes)
 
 
@@ -99,10 +99,10 @@ def _inside_p(ends: Callable[[Fraction], Ends], limit: float) -> float:
     return least_level(inside, LADDER[1:])
 
 
-def _means(found: GroupMeans | GroupAmounts | LocalShares) -> GroupMeans | LocalShares:
-    if isinstance(found, GroupAmounts):
+def _means(reading: GroupMeans | GroupAmounts | LocalShares) -> GroupMeans | LocalShares:
+    if isinstance(reading, GroupAmounts):
         raise InvalidParameter(
             "This test needs means or shares. Ask for AVG(x) with COUNT(x) beside it, or name "
             "the count that a count is a part of with `rows`."
         )
-    return found
+    return reading

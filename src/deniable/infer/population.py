@@ -40,15 +40,15 @@ class Population:
         return self.results[find_group(tuple(key for key, _ in self.results), group)][1]
 
     def __iter__(self) -> Iterator[Inferred]:
-        return (found for _, found in self.results)
+        return (inference for _, inference in self.results)
 
     def __len__(self) -> int:
         return len(self.results)
 
     def __str__(self) -> str:
-        notes = dict.fromkeys(note for found in self for note in found.notes)
-        targets = dict.fromkeys(f"Target: {found.target}." for found in self)
-        lines = [str(replace(found, notes=())) for found in self]
+        notes = dict.fromkeys(note for inference in self for note in inference.notes)
+        targets = dict.fromkeys(f"Target: {inference.target}." for inference in self)
+        lines = [str(replace(inference, notes=())) for inference in self]
         return "\n".join([*lines, *targets, *notes])
 
     __repr__ = __str__
@@ -57,16 +57,16 @@ class Population:
         """A row for each number, with the ends of its intervals."""
         rows = [
             {
-                "what": found.what,
-                "value": found.value,
-                "low": found.low,
-                "high": found.high,
-                "noise_low": found.noise[0],
-                "noise_high": found.noise[1],
-                "sampling_low": None if found.sampling is None else found.sampling[0],
-                "sampling_high": None if found.sampling is None else found.sampling[1],
+                "what": inference.what,
+                "value": inference.value,
+                "low": inference.low,
+                "high": inference.high,
+                "noise_low": inference.noise[0],
+                "noise_high": inference.noise[1],
+                "sampling_low": None if inference.sampling is None else inference.sampling[0],
+                "sampling_high": None if inference.sampling is None else inference.sampling[1],
             }
-            for found in self
+            for inference in self
         ]
         return pa.Table.from_pylist(rows)
 
@@ -112,10 +112,10 @@ def infer_each(
 def _columns(release: Release, known: bool) -> list[str]:
     """Means, shares and quantiles; counts and sums if the size of the population is known.
     What FOR POPULATION added to a question is left out: its name has the other's before it."""
-    found = [*mean_columns(release), *quantile_levels(release.plan)]
-    if known and (not found or release.for_population):
-        found = list(release.answer.margins)
-    return asked_columns(found) if release.for_population else found
+    columns = [*mean_columns(release), *quantile_levels(release.plan)]
+    if known and (not columns or release.for_population):
+        columns = list(release.answer.margins)
+    return asked_columns(columns) if release.for_population else columns
 
 
 def _refuse_limits(limits: MeasuredLimits | None, column: str) -> None:
@@ -136,22 +136,22 @@ def _infer(
     if column in quantile_levels(release.plan):
         _refuse_limits(limits, column)
         for place, group in enumerate(groups_of(release)):
-            drawn = draw_of(release, group, fraction)
-            yield group, infer_quantile(release, column, place, group, drawn, level)
+            draw = draw_of(release, group, fraction)
+            yield group, infer_quantile(release, column, place, group, draw, level)
         return
-    found = read(release, column, rows)
-    for place, group in enumerate(found.groups):
-        drawn = draw_of(release, group, fraction)
-        if isinstance(found, GroupMeans):
-            part = sampled_part(release, found, place, fraction, level)
+    reading = read(release, column, rows)
+    for place, group in enumerate(reading.groups):
+        draw = draw_of(release, group, fraction)
+        if isinstance(reading, GroupMeans):
+            part = sampled_part(release, reading, place, fraction, level)
             spared = level if limits is None else level + UNKNOWN * (1 - level)
-            mean = _infer_mean(part, group, drawn.target, spared)
+            mean = _infer_mean(part, group, draw.target, spared)
             if limits is not None:
                 mean = widen(mean, part, release, limits, level)
             yield group, mean
-        elif isinstance(found, GroupAmounts):
+        elif isinstance(reading, GroupAmounts):
             _refuse_limits(limits, column)
-            yield group, infer_total(release, found, place, drawn, level)
+            yield group, infer_total(release, reading, place, draw, level)
 
 
 def _infer_mean(part: GroupMeans, group: Key, target: str, level: Fraction) -> Inferred:

@@ -147,8 +147,8 @@ def _counted_p(
 ) -> tuple[float, float, str]:
     """A released count of one group, of a known number of rows; its exact p-value, and what it
     is about."""
-    found = read(release, value, None)
-    if not isinstance(found, GroupAmounts) or not found.count or rows is None:
+    amounts = read(release, value, None)
+    if not isinstance(amounts, GroupAmounts) or not amounts.count or rows is None:
         raise InvalidParameter(
             "`rows` is needed. With a known number of rows, `value` must be a count."
         )
@@ -157,20 +157,22 @@ def _counted_p(
     shift = 0.0
     if randomized:
         shift = (int(uniform_below(_GRAIN, 1)[0]) + 0.5) / _GRAIN - 0.5
-    place = _place(found, group)
-    count = float(found.values[place])
-    noises = _plain_noises(found)
+    place = _place(amounts, group)
+    count = float(amounts.values[place])
+    noises = _plain_noises(amounts)
     p = binomial_p(count + shift, rows, share, noises, alternative, spread=randomized)
-    return count, p, target_of(release, found.groups[place])
+    return count, p, target_of(release, amounts.groups[place])
 
 
-def reports_p(asked: LocalShares, share: Fraction, alternative: str) -> tuple[float, float]:
+def reports_p(
+    local_shares: LocalShares, share: Fraction, alternative: str
+) -> tuple[float, float]:
     """The reports of an answer in one group of a survey, and the exact p-value of its share."""
-    found, design = asked.report_shares(), asked.tallies[0].design
+    report_shares, design = local_shares.report_shares(), local_shares.tallies[0].design
     rate = float(design.q + (design.p - design.q) * share)
     if design.p < design.q:  # then more reports speak for a smaller share
         alternative = {"greater": "less", "less": "greater"}.get(alternative, alternative)
-    count, rows = float(found.above[0]), int(found.below[0])
+    count, rows = float(report_shares.above[0]), int(report_shares.below[0])
     return count, binomial_p(count, rows, rate, [], alternative)
 
 
@@ -238,11 +240,11 @@ def released_rows_p(
     observed = float(group.above[0] - p * group.below[0])
 
     def simulate(rows: float, rng: np.random.Generator, many: int) -> Floats:
-        drawn = rng.binomial(int(rows), p, many) - p * rows
+        deviations = rng.binomial(int(rows), p, many) - p * rows
         for i, part in enumerate(group.parts):
             z = draw_noise(part.noise, (many,), i)
-            drawn = drawn + (float(part.above) - p * float(part.below)) * z
-        return np.asarray(np.abs(drawn) if sign is None else sign * drawn, np.float64)
+            deviations = deviations + (float(part.above) - p * float(part.below)) * z
+        return np.asarray(np.abs(deviations) if sign is None else sign * deviations, np.float64)
 
     fewest, most = group.row_limits(SET_CHANCE / 2)
     points = np.unique(np.rint(np.linspace(fewest[0], most[0], _SHARES)))
@@ -285,13 +287,13 @@ def _sum_law(noises: Sequence[Noise]) -> tuple[Floats, int]:
     return law, reach
 
 
-def _plain_noises(found: GroupAmounts) -> list[Noise]:
-    if any(abs(weight) != 1 for weight in found.weights.values()):
+def _plain_noises(amounts: GroupAmounts) -> list[Noise]:
+    if any(abs(weight) != 1 for weight in amounts.weights.values()):
         raise InvalidParameter(
             "This count was measured together with sums, so its noise is not a whole number. "
             "Ask for the count in a question of its own, or name a column in `rows`."
         )
-    return [found.noises[name] for name in found.weights]
+    return [amounts.noises[name] for name in amounts.weights]
 
 
 def _check_alternative(alternative: str) -> None:
@@ -301,25 +303,25 @@ def _check_alternative(alternative: str) -> None:
 
 
 def _shares(
-    release: Release | Mapping[Key, Any], found: GroupMeans | GroupAmounts | LocalShares
+    release: Release | Mapping[Key, Any], reading: GroupMeans | GroupAmounts | LocalShares
 ) -> GroupMeans:
-    if isinstance(found, LocalShares):
-        return found.report_shares()
+    if isinstance(reading, LocalShares):
+        return reading.report_shares()
     if isinstance(release, Release):
         refuse_several_rows(release.plan)
-    if isinstance(found, GroupAmounts) or (found.low, found.high) != (0.0, 1.0):
+    if isinstance(reading, GroupAmounts) or (reading.low, reading.high) != (0.0, 1.0):
         raise InvalidParameter(
             "This test needs shares between 0 and 1. Name a count and the count that it is a "
             'part of, such as value="sick", rows="n", or ask for AVG of zeros and ones.'
         )
-    return found
+    return reading
 
 
-def _place(found: GroupMeans | GroupAmounts, group: Key | None) -> int:
+def _place(reading: GroupMeans | GroupAmounts, group: Key | None) -> int:
     if group is not None:
-        return find_group(found.groups, group)
-    if len(found.groups) != 1:
-        raise InvalidParameter(f"Name one of the {len(found.groups)} groups with `group`.")
+        return find_group(reading.groups, group)
+    if len(reading.groups) != 1:
+        raise InvalidParameter(f"Name one of the {len(reading.groups)} groups with `group`.")
     return 0
 
 

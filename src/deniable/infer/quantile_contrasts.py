@@ -54,8 +54,8 @@ class GroupQuantiles:
         """The quantile of one group."""
         group = self.groups[place]
         if sampling:
-            drawn = draw_of(self.release, group, None)
-            return infer_quantile(self.release, self.column, place, group, drawn, level)
+            draw = draw_of(self.release, group, None)
+            return infer_quantile(self.release, self.column, place, group, draw, level)
         value, ends = noise_of_quantile(self.release, self.column, place)
         return Inferred(self.what, value, ends, ends, None, float(level), THESE_ROWS)
 
@@ -103,11 +103,11 @@ def weighted_sum(weights: Mapping[Key, float], name: str) -> Combination:
     factors = [float(weight) for weight in weights.values()]
 
     def corner(pairs: Sequence[Ends], side: int) -> float:
-        chosen = (
+        terms = (
             factor * pair[side if factor > 0 else 1 - side]
             for factor, pair in zip(factors, pairs, strict=True)
         )
-        return math.fsum(chosen)
+        return math.fsum(terms)
 
     return Combination(
         tuple(weights), name, lambda pairs: corner(pairs, 0), lambda pairs: corner(pairs, 1)

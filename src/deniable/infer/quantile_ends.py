@@ -33,15 +33,15 @@ _UNKNOWN = Fraction(1, 50)  # of the error, for the number of rows
 
 def quantile_levels(plan: Plan) -> dict[str, tuple[Fraction, Output]]:
     """The outputs that are quantiles: their levels, by the names of their columns."""
-    found = {}
+    outputs = {}
     for names, output in zip(column_names(plan), plan.outputs, strict=True):
         node = output.node
         if isinstance(node, Chosen) and output.margin_in != "rows":
             choice = plan.choices[node.choice]
             levels = getattr(choice.mechanism, "quantiles", None)
             if levels is not None:
-                found[names[0]] = Fraction(levels[choice.names.index(node.name)]), output
-    return found
+                outputs[names[0]] = Fraction(levels[choice.names.index(node.name)]), output
+    return outputs
 
 
 def asked_columns(names: list[str]) -> list[str]:
@@ -79,13 +79,13 @@ def noise_of_quantile(release: Release, column: str, place: int) -> tuple[float,
 
 
 def infer_quantile(
-    release: Release, column: str, place: int, group: object, drawn: Drawn, level: Fraction
+    release: Release, column: str, place: int, group: object, draw: Drawn, level: Fraction
 ) -> Inferred:
     """The population's quantile of one group."""
     plan = release.plan
     refuse_chosen_groups(plan)
-    wanted, output = quantile_levels(plan)[column]
-    if wanted in (0, 1):
+    quantile, output = quantile_levels(plan)[column]
+    if quantile in (0, 1):
         raise InvalidParameter(
             f"{column}: no sample tells how far the values of its population reach. Ask for a "
             "quantile, such as QUANTILE_CONT(x, 0.95)."
@@ -115,7 +115,7 @@ def infer_quantile(
         noise,
         (min(drawn_ends[0], value), max(drawn_ends[1], value)),
         float(level),
-        drawn.target,
+        draw.target,
         notes=_note_rows(output.about, most) + _note_bounds(plan, column, title, rows, tail),
     )
 
@@ -149,13 +149,18 @@ def _levels_far_enough(
 ) -> tuple[str | None, str | None]:
     """The columns of the nearest levels that sampling does not take across, with this tail."""
     levels = quantile_levels(plan)
-    wanted, output = levels[column]
+    quantile, output = levels[column]
     below = above = None
     for name, (own, other) in sorted(levels.items(), key=lambda pair: pair[1][0]):
         together = getattr(other.node, "choice", 0) == getattr(output.node, "choice", 1)
-        if together and own < wanted and _below(rows, wanted, own) <= tail:
+        if together and own < quantile and _below(rows, quantile, own) <= tail:
             below = name
-        elif together and own > wanted and above is None and _above(rows, wanted, own) <= tail:
+        elif (
+            together
+            and own > quantile
+            and above is None
+            and _above(rows, quantile, own) <= tail
+        ):
             above = name
     return below, above
 
@@ -182,21 +187,21 @@ def _fewest_rows(release: Release, output: Output, place: int, chance: Fraction)
     """A number that the group's rows reach, except with this chance."""
     plan = release.plan
     inner = values_of(output.about)
-    found = linear_outputs(plan).get(f"COUNT({inner})")  # COUNT(*) also counts NULLs
-    if found is None:
+    linear_output = linear_outputs(plan).get(f"COUNT({inner})")  # COUNT(*) also counts NULLs
+    if linear_output is None:
         raise InvalidParameter(
             f"How many rows {output.about} is over was not released. Ask for COUNT({inner}) "
             "beside it, or put FOR POPULATION at the end of the question."
         )
-    name, shape, _ = found
+    name, shape, _ = linear_output
     noises = noise_of_features(plan.blocks, plan.thresholding)
     margin = fixed_margin(dict(shape.weights), noises, 1 - 2 * chance)
     return max(math.floor(_value(release, name, place) - margin), 1)
 
 
 def _value(release: Release, name: str, place: int, missing: float = 0.0) -> float:
-    found = release.answer.table[name][place].as_py()
-    return missing if found is None else float(found)
+    cell = release.answer.table[name][place].as_py()
+    return missing if cell is None else float(cell)
 
 
 def _cell(

@@ -48,15 +48,15 @@ def total(
     (True, 4)
     """
     level = confidence_level(confidence)
-    found = read_amounts(release, value)
-    plus, minus = find_places(found, groups), find_places(found, less) if less else []
+    amounts = read_amounts(release, value)
+    plus, minus = find_places(amounts, groups), find_places(amounts, less) if less else []
     if not plus or set(plus) & set(minus):
         raise InvalidParameter(
             "A sum needs a group, and a group cannot be both added and subtracted."
         )
-    middle, ends = ends_of_sum([weigh(found, plus), weigh(found, minus, -1)], level)
-    name = f"{found.what} of {name_groups(found, plus)}"
-    name += f" less that of {name_groups(found, minus)}" if minus else ""
+    middle, ends = ends_of_sum([weigh(amounts, plus), weigh(amounts, minus, -1)], level)
+    name = f"{amounts.what} of {name_groups(amounts, plus)}"
+    name += f" less that of {name_groups(amounts, minus)}" if minus else ""
     return Inferred(name, middle, ends, ends, None, float(level), THESE_ROWS)
 
 
@@ -80,18 +80,19 @@ def share(
     True
     """
     level = confidence_level(confidence)
-    found = read_amounts(release, value)
-    above, below = find_places(found, part), find_places(found, of)
+    amounts = read_amounts(release, value)
+    above, below = find_places(amounts, part), find_places(amounts, of)
     if not above or not below:
         raise InvalidParameter("A share needs a group above the line, and one below it.")
-    ends = ratio_ends(found, above, below, level)
-    over, under = (math.fsum(found.values[places]) for places in (above, below))
+    ends = ratio_ends(amounts, above, below, level)
+    over, under = (math.fsum(amounts.values[places]) for places in (above, below))
     middle = over / under if under else math.nan
-    if found.count and set(above) <= set(below):  # a part of a number of rows
+    if amounts.count and set(above) <= set(below):  # a part of a number of rows
         ends = max(ends[0], 0.0), min(ends[1], 1.0)
         middle = min(max(middle, ends[0]), ends[1])
     line = (
-        f"{found.what} of {name_groups(found, above)} over that of {name_groups(found, below)}"
+        f"{amounts.what} of {name_groups(amounts, above)} "
+        f"over that of {name_groups(amounts, below)}"
     )
     return Inferred(line, middle, ends, ends, None, float(level), THESE_ROWS, null=1.0)
 
@@ -106,9 +107,9 @@ def read_amounts(release: Release, value: str | None) -> GroupAmounts:
         )
     addable = [name for name in release.answer.margins if name not in means]
     only = addable[0] if value is None and len(addable) == 1 else value
-    found = read(release, only, None)
-    assert isinstance(found, GroupAmounts)
-    return found
+    amounts = read(release, only, None)
+    assert isinstance(amounts, GroupAmounts)
+    return amounts
 
 
 def sum_of_amounts(
@@ -150,10 +151,10 @@ def ratio_of_amounts(
 
 
 def ratio_ends(
-    found: GroupAmounts, above: Sequence[int], below: Sequence[int], level: Fraction
+    amounts: GroupAmounts, above: Sequence[int], below: Sequence[int], level: Fraction
 ) -> Ends:
     """What the sum of some groups over that of others may be. Groups in both share noise."""
-    return ends_of_ratio(weigh(found, above), weigh(found, below), level)
+    return ends_of_ratio(weigh(amounts, above), weigh(amounts, below), level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,18 +168,18 @@ class WeighedSum:
 
 
 def weigh(
-    found: GroupAmounts, places: Sequence[int], sign: int = 1, *, of: str = ""
+    amounts: GroupAmounts, places: Sequence[int], sign: int = 1, *, of: str = ""
 ) -> WeighedSum:
     """The sum of some groups, or what is to be subtracted: each group has noises of its own.
     `of` tells the noises of one release from those of another."""
-    names = [(place, feature) for place in places for feature in found.weights]
-    weights = {f"{of}{p} {f}": sign * found.weights[f] for p, f in names}
-    noises = {f"{of}{place} {feature}": found.noises[feature] for place, feature in names}
+    names = [(place, feature) for place in places for feature in amounts.weights]
+    weights = {f"{of}{p} {f}": sign * amounts.weights[f] for p, f in names}
+    noises = {f"{of}{place} {feature}": amounts.noises[feature] for place, feature in names}
     integers = {f"{of}{place} {feature}": 0.0 for place, feature in names}
-    lead = next(iter(found.weights))  # any integers with these sums will do
+    lead = next(iter(amounts.weights))  # any integers with these sums will do
     for place in places:
-        integers[f"{of}{place} {lead}"] = found.values[place] / float(found.weights[lead])
-    value = sign * math.fsum(found.values[place] for place in places)
+        integers[f"{of}{place} {lead}"] = amounts.values[place] / float(amounts.weights[lead])
+    value = sign * math.fsum(amounts.values[place] for place in places)
     return WeighedSum(LinearForm.of(Fraction(0), weights), noises, integers, value)
 
 
@@ -201,17 +202,17 @@ def ends_of_ratio(above: WeighedSum, below: WeighedSum, level: Fraction) -> Ends
     return float(low[0]), float(high[0])
 
 
-def find_places(found: GroupAmounts, keys: Sequence[Key] | None) -> list[int]:
+def find_places(amounts: GroupAmounts, keys: Sequence[Key] | None) -> list[int]:
     if keys is None:
-        return list(range(len(found.groups)))
-    return list(dict.fromkeys(find_group(found.groups, key) for key in keys))
+        return list(range(len(amounts.groups)))
+    return list(dict.fromkeys(find_group(amounts.groups, key) for key in keys))
 
 
-def name_groups(found: GroupAmounts, places: Sequence[int]) -> str:
+def name_groups(amounts: GroupAmounts, places: Sequence[int]) -> str:
     """Some groups in words."""
-    if len(places) == len(found.groups) and len(places) > 1:
+    if len(places) == len(amounts.groups) and len(places) > 1:
         return "all groups"
-    keys = [found.groups[place] for place in places]
+    keys = [amounts.groups[place] for place in places]
     names = [", ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in keys]
     if len(names) > _MOST_NAMES:
         return f"{', '.join(names[:_MOST_NAMES])} and {len(names) - _MOST_NAMES} more"

@@ -76,8 +76,8 @@ def fit_test(
     """
     channel = None
     if isinstance(release, Mapping):
-        asked = one_group(read_local(release), None)
-        counts, channel = _as_counts(asked), asked.tallies[0].design.matrix
+        local_shares = one_group(read_local(release), None)
+        counts, channel = _as_counts(local_shares), local_shares.tallies[0].design.matrix
     else:
         counts = read_histogram(release, value) or read_counts(release, value)
         _refuse_strata(release)
@@ -156,11 +156,11 @@ def read_table(
 ) -> tuple[GroupAmounts, Floats, Sequence[str]]:
     """The counts of two keys, as a table too, and the names of the keys."""
     if isinstance(release, Mapping):
-        asked = read_local(release)
-        table = asked.reports()
+        local_shares = read_local(release)
+        table = local_shares.reports()
         if table.shape[0] < 2:
             raise InvalidParameter("This test needs two or more groups.")
-        return _as_counts(asked), table, ("group", "answer")
+        return _as_counts(local_shares), table, ("group", "answer")
     names: Sequence[str] = group_columns(release)
     bins = read_histogram(release, value)
     names = names if bins is None else (*names, bins.what)
@@ -181,10 +181,10 @@ def read_table(
     return counts, table, names
 
 
-def _as_counts(asked: LocalShares) -> GroupAmounts:
+def _as_counts(local_shares: LocalShares) -> GroupAmounts:
     """Reports as counts: they have no further noise."""
-    reports = asked.reports()
-    keys = tuple(itertools.product(asked.groups, range(reports.shape[1])))
+    reports = local_shares.reports()
+    keys = tuple(itertools.product(local_shares.groups, range(reports.shape[1])))
     return GroupAmounts(keys, reports.ravel(), {}, {}, "the answer", count=True)
 
 
@@ -203,15 +203,15 @@ def independence_p(
     ) -> Floats:
         rows, columns, total = point
         cells = np.outer(rows, columns).ravel()
-        drawn = draw_counts(counts, cells, total, rng, many)
-        return _independence(drawn.reshape(many, *table.shape), variance)
+        samples = draw_counts(counts, cells, total, rng, many)
+        return _independence(samples.reshape(many, *table.shape), variance)
 
     def shuffle(_: object, rng: np.random.Generator, many: int) -> Floats:
         from scipy.stats import random_table
 
         margins = table.sum(1).astype(np.int64), table.sum(0).astype(np.int64)
-        drawn = random_table(*margins).rvs(many, random_state=rng)
-        return _independence(drawn.astype(np.float64), variance)
+        samples = random_table(*margins).rvs(many, random_state=rng)
+        return _independence(samples.astype(np.float64), variance)
 
     if not counts.weights and table.any():
         return observed, worst_p(observed, shuffle, [None], level=level)
@@ -249,10 +249,10 @@ def draw_counts(
 ) -> Floats:
     """Simulated releases of a sample of `total` rows that fall into cells with these shares.
     Samples of different sides have noise of their own."""
-    drawn = rng.multinomial(total, cells / cells.sum(), many).astype(np.float64)
+    samples = rng.multinomial(total, cells / cells.sum(), many).astype(np.float64)
     for i, (name, weight) in enumerate(counts.weights.items(), side * len(counts.weights)):
-        drawn += float(weight) * draw_noise(counts.noises[name], drawn.shape, i)
-    return drawn
+        samples += float(weight) * draw_noise(counts.noises[name], samples.shape, i)
+    return samples
 
 
 def total_limits(counts: GroupAmounts, chance: Fraction) -> tuple[int, int, int]:
@@ -307,6 +307,6 @@ def share_points(
         for end in (low[place], high[place]):
             share = float(np.clip(end, 1e-4, 1 - 1e-4))
             rest = np.delete(likely, place)
-            moved = np.insert(rest / rest.sum() * (1 - share), place, share)
-            points.append(moved)
+            point = np.insert(rest / rest.sum() * (1 - share), place, share)
+            points.append(point)
     return points

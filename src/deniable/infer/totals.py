@@ -32,7 +32,7 @@ _UNKNOWN = Fraction(1, 50)  # of 1 - confidence, for the sum of squares
 
 
 def infer_total(
-    release: Release, found: GroupAmounts, place: int, drawn: Drawn, level: Fraction
+    release: Release, amounts: GroupAmounts, place: int, draw: Drawn, level: Fraction
 ) -> Inferred:
     """The population's count or sum of one group."""
     if release.plan.thresholding is not None:
@@ -41,49 +41,49 @@ def infer_total(
             "sample may be missing, and counts of the others are too high on average. Declare "
             "the keys."
         )
-    if drawn.fraction is None and drawn.frame is not None:
-        return _frame_total(release, found, place, drawn, level)
-    if drawn.fraction is None:
+    if draw.fraction is None and draw.frame is not None:
+        return _frame_total(release, amounts, place, draw, level)
+    if draw.fraction is None:
         raise InvalidParameter(
-            f"The population's {found.what} needs the sampling fraction, such as fraction=0.1, "
-            "or [tables.x.sample] in the policy."
+            f"The population's {amounts.what} needs the sampling fraction, such as "
+            "fraction=0.1, or [tables.x.sample] in the policy."
         )
-    share, value = drawn.fraction, float(found.values[place])
-    noise = fixed_margin(dict(found.weights), dict(found.noises), level)
-    plain = found.count and rows_per_unit(release.plan) == 1
+    share, value = draw.fraction, float(amounts.values[place])
+    noise = fixed_margin(dict(amounts.weights), dict(amounts.noises), level)
+    plain = amounts.count and rows_per_unit(release.plan) == 1
     if plain:
         both, sampling = (projected_ends(value, n, share, level) for n in (noise, 0.0))
     else:
-        squares = _squares(release, found, place, (1 - level) * _UNKNOWN)
+        squares = _squares(release, amounts, place, (1 - level) * _UNKNOWN)
         both, sampling = (total_ends(value, n, squares, share, level) for n in (noise, 0.0))
     return Inferred(
-        f"{plain_name(found.what)}{named(found.groups[place])} of the population",
+        f"{plain_name(amounts.what)}{named(amounts.groups[place])} of the population",
         value / share,
         both,
-        _ends(value, noise, share, least=0.0 if found.count else -math.inf),
+        _ends(value, noise, share, least=0.0 if amounts.count else -math.inf),
         sampling,
         float(level),
-        drawn.target,
+        draw.target,
     )
 
 
 def _frame_total(
-    release: Release, found: GroupAmounts, place: int, drawn: Drawn, level: Fraction
+    release: Release, amounts: GroupAmounts, place: int, draw: Drawn, level: Fraction
 ) -> Inferred:
     """The size of the frame times the mean of what each row or unit adds."""
-    assert drawn.frame is not None
-    part = mean_of_drawn(release, found).at(place)
+    assert draw.frame is not None
+    part = mean_of_drawn(release, amounts).at(place)
     fewest = float(part.row_limits((1 - level) * _UNKNOWN)[0][0])
-    part = replace(part, sampled=drawn.sampled(fewest))
+    part = replace(part, sampled=draw.sampled(fewest))
     whole, noise, sampling = (
-        (drawn.frame * float(low[0]), drawn.frame * float(high[0]))
+        (draw.frame * float(low[0]), draw.frame * float(high[0]))
         for low, high in (
             of(part, level) for of in (population_ends, noise_ends, sampling_ends)
         )
     )
-    name = f"{plain_name(found.what)}{named(found.groups[place])} of the population"
-    value = drawn.frame * float(part.values[0])
-    return Inferred(name, value, whole, noise, sampling, float(level), drawn.target)
+    name = f"{plain_name(amounts.what)}{named(amounts.groups[place])} of the population"
+    value = draw.frame * float(part.values[0])
+    return Inferred(name, value, whole, noise, sampling, float(level), draw.target)
 
 
 def _ends(value: float, half: float, share: float, least: float = -math.inf) -> Ends:
@@ -103,21 +103,21 @@ def total_ends(
     return _ends(value, math.hypot(noise, z * math.sqrt((1 - share) * squares)), share)
 
 
-def _squares(release: Release, found: GroupAmounts, place: int, chance: Fraction) -> float:
+def _squares(release: Release, amounts: GroupAmounts, place: int, chance: Fraction) -> float:
     """An upper limit of the sum of squares of what each unit adds; fails with `chance`."""
     plan = release.plan
     most = rows_per_unit(plan)
     noises = noise_of_features(plan.blocks, plan.thresholding)
-    if found.count:  # m rows of one unit add m * m at most, and m in number
-        limit = fixed_margin(dict(found.weights), dict(found.noises), 1 - 2 * chance)
-        return most * max(float(found.values[place]) + limit, 0.0)
+    if amounts.count:  # m rows of one unit add m * m at most, and m in number
+        limit = fixed_margin(dict(amounts.weights), dict(amounts.noises), 1 - 2 * chance)
+        return most * max(float(amounts.values[place]) + limit, 0.0)
     outputs = linear_outputs(plan)
-    inner = found.what.removeprefix("SUM(").removesuffix(")")
+    inner = amounts.what.removeprefix("SUM(").removesuffix(")")
     about = f"SUM(({inner} * {inner}))"
     if about not in outputs:
         raise InvalidParameter(
-            f"How much {found.what} varies between units was not released. Put FOR POPULATION "
-            f"at the end of the question, which asks for {about} beside it."
+            f"How much {amounts.what} varies between units was not released. Put FOR "
+            f"POPULATION at the end of the question, which asks for {about} beside it."
         )
     name, shape, _ = outputs[about]
     assert isinstance(shape, LinearForm)

@@ -79,7 +79,7 @@ def calculate_with_both(
 
 
 def _weigh(numbers: ReleasedNumbers, of: str, sign: int = 1) -> tuple[WeighedSum, str]:
-    found = read_amounts(numbers.release, numbers.value)
-    places = find_places(found, numbers.groups)
-    name = f"{numbers.value} of {name_groups(found, places)}"
-    return weigh(found, places, sign, of=f"{of} "), name
+    amounts = read_amounts(numbers.release, numbers.value)
+    places = find_places(amounts, numbers.groups)
+    name = f"{numbers.value} of {name_groups(amounts, places)}"
+    return weigh(amounts, places, sign, of=f"{of} "), name

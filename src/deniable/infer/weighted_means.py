@@ -44,24 +44,24 @@ def weighted(
     True
     """
     level = confidence_level(confidence)
-    found = read(release, value, rows)
-    if not isinstance(found, GroupMeans):
+    means = read(release, value, rows)
+    if not isinstance(means, GroupMeans):
         raise InvalidParameter("weighted() needs means or shares: ask for AVG(x) and COUNT(x).")
-    factors = _factors(release, found.groups, weights)
-    parts = [sampled_part(release, found, place, None, level) for place in range(len(factors))]
+    factors = _factors(release, means.groups, weights)
+    parts = [sampled_part(release, means, place, None, level) for place in range(len(factors))]
     both, noise, sampling = (
         weighted_ends(parts, factors, of, level)
         for of in (population_ends, noise_ends, sampling_ends)
     )
     return Inferred(
-        f"{found.what}, weighted",
+        f"{means.what}, weighted",
         both.value,
         both.ends,
         noise.ends,
         sampling.ends,
         float(level),
-        draw_of(release, found.groups[0], None).target,
-        notes=variance_notes(found),
+        draw_of(release, means.groups[0], None).target,
+        notes=variance_notes(means),
     )
 
 
@@ -81,8 +81,8 @@ def _factors(
             "8000}, or declare the frame of the sample in the policy."
         )
     names = tuple(sizes)
-    found = [sizes[names[find_group(names, key)]] for key in groups]
-    factors = [float(rational(size, "weights")) for size in found]
+    group_sizes = [sizes[names[find_group(names, key)]] for key in groups]
+    factors = [float(rational(size, "weights")) for size in group_sizes]
     if min(factors) < 0 or not sum(factors) > 0:
         raise InvalidParameter("Weights must not be negative, and some must be positive.")
     return [factor / sum(factors) for factor in factors]

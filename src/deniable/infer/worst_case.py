@@ -67,20 +67,20 @@ def worst_p(
             return min(1.0, p)
         waiting = itertools.chain([likeliest], waiting)
     stages = _STAGES if level is None or level < _LEAST_QUICK else _QUICK
-    for many, kept, clear in stages:
+    for many, survivors, clear in stages:
         last = many == stages[-1][0]
         doubt = 0.0 if level is None or last else _doubt(level, many)
-        found: list[tuple[float, Point]] = []
+        ranking: list[tuple[float, Point]] = []
         for point in waiting:
             p = _share_above(observed, simulate, point, many) + float(SET_CHANCE)
             if level is not None and p > level + doubt:
                 return min(1.0, p)
-            found.append((p, point))
-        found.sort(key=lambda pair: pair[0], reverse=True)
-        worst = found[0][0]
+            ranking.append((p, point))
+        ranking.sort(key=lambda pair: pair[0], reverse=True)
+        worst = ranking[0][0]
         if worst > clear or (level is not None and worst < level - doubt):
             break
-        waiting = iter([point for _, point in found[:kept]])
+        waiting = iter([point for _, point in ranking[:survivors]])
     return min(1.0, worst)
 
 
@@ -89,8 +89,8 @@ def _doubt(level: float, many: int) -> float:
 
 
 def _share_above(observed: float, simulate: Simulate, point: Point, many: int) -> float:
-    drawn = simulate(point, np.random.default_rng(_SEED), many)
-    return float((1 + np.count_nonzero(drawn >= observed - 1e-9)) / (many + 1))
+    statistics = simulate(point, np.random.default_rng(_SEED), many)
+    return float((1 + np.count_nonzero(statistics >= observed - 1e-9)) / (many + 1))
 
 
 def draw_noise(noise: Noise, shape: tuple[int, ...], part: int = 0) -> Floats:
@@ -110,9 +110,11 @@ def draw_noise(noise: Noise, shape: tuple[int, ...], part: int = 0) -> Floats:
 def _drawn(noise: GaussianNoise | LaplaceNoise, shape: tuple[int, ...], part: int) -> Floats:
     rng = np.random.default_rng((_SEED, 1 + part))  # (_SEED, 0) is the stream of the samples
     if isinstance(noise, GaussianNoise):
-        drawn = np.rint(rng.normal(0, float(noise.variance) ** 0.5, shape))
+        numbers = np.rint(rng.normal(0, float(noise.variance) ** 0.5, shape))
     else:
         chance = -np.expm1(-float(1 / noise.scale))
-        drawn = (rng.geometric(chance, shape) - rng.geometric(chance, shape)).astype(np.float64)
-    drawn.setflags(write=False)
-    return drawn
+        numbers = (rng.geometric(chance, shape) - rng.geometric(chance, shape)).astype(
+            np.float64
+        )
+    numbers.setflags(write=False)
+    return numbers

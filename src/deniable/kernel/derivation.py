@@ -74,23 +74,27 @@ class Derivation:
         once, so a row has one number. Which number depends on other rows: so it may only be
         compared with itself, in GROUP BY and PARTITION BY.
         """
-        found = dict(tables)
-        for one in [] if node is None else only(node, "expressions").expressions:
+        relations = dict(tables)
+        for expression in [] if node is None else only(node, "expressions").expressions:
             inner = only(
-                only(one, "alias", "this", "materialized").this, "expressions", "from_"
+                only(expression, "alias", "this", "materialized").this, "expressions", "from_"
             )
-            name = folded(only(one.args["alias"], "this").name)
+            name = folded(only(expression.args["alias"], "this").name)
             source = only(inner.args["from_"], "this").this
             used = {folded(table.name) for table in source.find_all(exp.Table)}
-            hides = name in found or self.facts.find(name) is not None or used & self.numbered
-            fine = not hides and one.args.get("materialized")
+            hides = (
+                name in relations or self.facts.find(name) is not None or used & self.numbered
+            )
+            fine = not hides and expression.args.get("materialized")
             require(fine, "WITH hides a table, is made twice, or is not materialized.")
             self.numbered |= used
-            made = require(_NUMBER.match(inner.sql("duckdb")), "WITH makes no row numbers.")
-            numbers = (name, int(made[2] or 1), int(made[3] or 0))
+            numbering = require(
+                _NUMBER.match(inner.sql("duckdb")), "WITH makes no row numbers."
+            )
+            numbers = (name, int(numbering[2] or 1), int(numbering[3] or 0))
             rows = self.relation(source, {})
-            found[name] = sources.number_rows(folded(made[4]), numbers, rows)
-        return found
+            relations[name] = sources.number_rows(folded(numbering[4]), numbers, rows)
+        return relations
 
     def _source(self, node: exp.Select, tables: Tables) -> Relation:
         """FROM, and at most one join. With a join, columns are named by alias and column."""
@@ -117,8 +121,8 @@ class Derivation:
             require(distinct is None, "DISTINCT stands beside groups.")
             return self._grouped(node, rows, having)
         require(not having, "HAVING stands where there are no groups.")
-        made = self.made(node, rows)
-        return made if distinct is None else _distinct(made, only(distinct))
+        relation = self.project(node, rows)
+        return relation if distinct is None else _distinct(relation, only(distinct))
 
     def filtered(self, node: exp.Select, tables: Tables) -> Relation:
         """The rows of FROM for which WHERE holds."""
@@ -152,7 +156,7 @@ class Derivation:
         require(same, "IN looks at rows of other units.")
         return rows._replace(known=True)
 
-    def made(self, node: exp.Select, rows: Relation, keys: Names | None = None) -> Relation:
+    def project(self, node: exp.Select, rows: Relation, keys: Names | None = None) -> Relation:
         """The outputs of a SELECT: columns computed from one row, or from one group with these
         keys and then each with the sum over rows that it is; window numbers; and the unit under
         any name."""
@@ -177,8 +181,10 @@ class Derivation:
             else:
                 value = cut(part, scope) or scope.value(part)
             if keys is not None:
-                held = substitute(value, scope.sums)
-                value = value._replace(rank=None, form=None if held is None else Form(held))
+                row_sum = substitute(value, scope.sums)
+                value = value._replace(
+                    rank=None, form=None if row_sum is None else Form(row_sum)
+                )
             rank = value.rank and value.rank.renamed(images)
             columns[name] = value._replace(rank=rank, polynomial=None)
         cast = any(outputs[name].find(exp.TryCast) for name in units)
@@ -186,8 +192,8 @@ class Derivation:
         require(not cast or len(units) == 1, "A unit is cast, and also kept as it is.")
         require(len(spread) < 2, "Rows are spread over places twice.")
         known, limits = rows.known and not cast, rows.carried(images)
-        made = Relation(columns, rows.owner, rows.rows, frozenset(units), known, limits)
-        return made.spread(*spread.popitem()) if spread else made
+        relation = Relation(columns, rows.owner, rows.rows, frozenset(units), known, limits)
+        return relation.spread(*spread.popitem()) if spread else relation
 
     def _grouped(self, node: exp.Select, rows: Relation, having: list[Node]) -> Relation:
         """GROUP BY the unit and columns, or any GROUP BY of public rows.
@@ -199,13 +205,13 @@ class Derivation:
         require(rows.owner is None or keys & rows.units, "GROUP BY mixes rows of units.")
         for condition in having:
             _groups_of(rows, keys).boolean(condition)
-        return self.made(node, rows.limited(Limit("rows", keys)), keys)
+        return self.project(node, rows.limited(Limit("rows", keys)), keys)
 
 
 def _groups_of(rows: Relation, keys: Names) -> RowScope:
     """A scope in which only keys and aggregates have values."""
-    shown = {name: rows.columns[name].interchanged() for name in keys}
-    scope = sources.scope_of(rows._replace(columns=shown))
+    columns = {name: rows.columns[name].interchanged() for name in keys}
+    scope = sources.scope_of(rows._replace(columns=columns))
     return scope._replace(inner=sources.scope_of(rows))
 
 
@@ -252,7 +258,7 @@ def _window(node: exp.Window, rows: Relation) -> Value:
     if isinstance(node.this, exp.DenseRank) and by <= rows.units and plain:
         return number._replace(rank=Limit("groups", order - rows.units))
     ordered = by | order | rows.units
-    once = [one.columns for one in rows.limits if (one.kind, one.most) == ("rows", 1)]
+    once = [limit.columns for limit in rows.limits if (limit.kind, limit.most) == ("rows", 1)]
     total = ordered >= set(rows.columns) or any(columns <= ordered for columns in once)
     if not isinstance(node.this, exp.RowNumber) or not plain:
         require(not hashed, "A window is ordered by a hash.")
@@ -269,5 +275,7 @@ def _distinct(rows: Relation, _: Node) -> Relation:
 
 def _aggregates(node: exp.Select) -> bool:
     """Whether an output is an aggregate, and no window."""
-    found = (one for output in node.expressions for one in output.find_all(exp.AggFunc))
-    return any(not isinstance(one.parent, exp.Window) for one in found)
+    aggregates = (
+        aggregate for output in node.expressions for aggregate in output.find_all(exp.AggFunc)
+    )
+    return any(not isinstance(aggregate.parent, exp.Window) for aggregate in aggregates)

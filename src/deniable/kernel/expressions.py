@@ -218,10 +218,10 @@ def _cast(node: exp.Cast, scope: RowScope) -> Value:
     if to == "TIMESTAMPNTZ":
         moment = require(_moment(text_of(node.this.unnest()) or ""), "A text is not a moment.")
         return Value("time", moment, moment, null=False, different=1)
-    made, _ = _TYPES.get(to, (NULL, ()))
-    if made.kind != "int" or value.kind not in ("int", "double") or not value.bounded:
+    target, _ = _TYPES.get(to, (NULL, ()))
+    if target.kind != "int" or value.kind not in ("int", "double") or not value.bounded:
         raise no_rule(node)
-    fitting = integer(floor(value.low), ceil(value.high), made.bits, value)
+    fitting = integer(floor(value.low), ceil(value.high), target.bits, value)
     same = value.polynomial if value.kind == "int" else None
     return fitting._replace(polynomial=same, different=value.different)
 
@@ -239,18 +239,18 @@ def _try_cast(node: exp.TryCast, scope: RowScope) -> Value:
     """TRY_CAST is NULL where CAST would fail. To a text it may show the sign of a zero or
     NaN, so that must be determined; timestamps out of range make it fail: they are refused."""
     to, value = type_of(only(node, "this", "to", "safe")), scope.value(node.this)
-    made, kinds = _TYPES.get(to, (NULL, set[str]()))
+    target, kinds = _TYPES.get(to, (NULL, set[str]()))
     total = value.kind in kinds and not (to == "TEXT" and value.unsure)
     require(total, f"TRY_CAST of {value.kind} to {to} has no rule, or is not determined.")
-    if made.kind == "int":
-        low, high = floor(max(value.low, made.low)), ceil(min(value.high, made.high))
-        made = made._replace(low=min(low, high), high=high)
-    elif value.kind == made.kind:
+    if target.kind == "int":
+        low, high = floor(max(value.low, target.low)), ceil(min(value.high, target.high))
+        target = target._replace(low=min(low, high), high=high)
+    elif value.kind == target.kind:
         return value
     elif to == "DOUBLE" and value.kind in ("int", "bool"):
-        made = double(value.low, value.high, value)._replace(zeros=0)
-    zeros = max(made.zeros, value.zeros) if to == "DOUBLE" else 0
-    return made._replace(different=value.different, zeros=zeros)
+        target = double(value.low, value.high, value)._replace(zeros=0)
+    zeros = max(target.zeros, value.zeros) if to == "DOUBLE" else 0
+    return target._replace(different=value.different, zeros=zeros)
 
 
 def _case(node: exp.Case, scope: RowScope) -> Value:
@@ -286,15 +286,15 @@ def refine(scope: RowScope, test: Node, *, holds: bool = True) -> RowScope:
         return refine(scope, test.this, holds=False) if holds else scope
     if type(test) not in _TOLD[holds]:
         return scope
-    found = scope.value(test.this)
+    value = scope.value(test.this)
     for kind, end in _ENDS.get(type(test), [(type(test), "expression")]):
         other = NULL if end not in test.args else scope.value(test.args[end])
-        found = _compared(kind, found, other, holds=holds)
+        value = _compared(kind, value, other, holds=holds)
     if isinstance(test, exp.In):
         listed = [scope.value(part).most for part in test.expressions]
-        found = found.limited_to(None if None in listed else sum(filter(None, listed)))
-    found = found._replace(null=found.null and not holds and not isinstance(test, exp.Is))
-    return scope._replace(refined={**scope.refined, test.this.unnest(): found})
+        value = value.limited_to(None if None in listed else sum(filter(None, listed)))
+    value = value._replace(null=value.null and not holds and not isinstance(test, exp.Is))
+    return scope._replace(refined={**scope.refined, test.this.unnest(): value})
 
 
 def _compared(kind: type[Node], value: Value, other: Value, *, holds: bool) -> Value:

@@ -33,8 +33,8 @@ class Facts:
 
     def find(self, name: str) -> TableFacts | None:
         """The table of that name, in upper or lower case, or None."""
-        found = [table for table in self.tables if folded(table.name) == folded(name)]
-        return found[0] if len(found) == 1 else None
+        matches = [table for table in self.tables if folded(table.name) == folded(name)]
+        return matches[0] if len(matches) == 1 else None
 
 
 _FOLD = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}

@@ -131,12 +131,14 @@ def _lookup(node: exp.Anonymous, scope: RowScope) -> Value:
         element = stored(values.kind.removeprefix(_LIST))
         return element._replace(zeros=values.zeros if element.zeros else 0)
     entries = _elements(listed, scope)
-    constant = all(one.low == one.high for one in entries)
+    constant = all(entry.low == entry.high for entry in entries)
     require(constant, "An entry of a list is not a whole number.")
     inside = place.kind == "int" and not place.null and place.low >= 1
     require(inside and place.high <= len(entries), "No such place.")
-    found = entries[int(place.low) - 1 : int(place.high)]
-    return integer(min(one.low for one in found), max(one.high for one in found), 32)
+    candidates = entries[int(place.low) - 1 : int(place.high)]
+    return integer(
+        min(entry.low for entry in candidates), max(entry.high for entry in candidates), 32
+    )
 
 
 def _list_of(node: Node, scope: RowScope) -> Value:
@@ -155,9 +157,11 @@ def _list_length(node: exp.ArraySize, scope: RowScope) -> Value:
 def _elements(node: Node, scope: RowScope) -> list[Value]:
     """The elements of a list that is written down: integers in ranges."""
     require(isinstance(node, exp.Array), "A list is not written down in the statement.")
-    found = [scope.value(one) for one in only(node, "expressions").expressions]
-    require(found and _whole(found), "A list has elements that are not integers in a range.")
-    return found
+    elements = [scope.value(element) for element in only(node, "expressions").expressions]
+    require(
+        elements and _whole(elements), "A list has elements that are not integers in a range."
+    )
+    return elements
 
 
 def _whole(values: list[Value]) -> bool:
@@ -285,14 +289,14 @@ def _polynomial(argument: Node, rows: RowScope) -> RowSum:
 def _test(argument: Node, scope: RowScope) -> Test | None:
     """CASE WHEN x >= a AND x < b THEN 1 END of integers, or CASE WHEN x = a THEN 1 END: the
     column, and the ends between which it lies."""
-    found = match(argument, "CASE WHEN x >= a AND x < b THEN 1 END")
-    found = found or match(argument, "CASE WHEN x = a THEN 1 END")
-    if not found or not isinstance(found["x"], exp.Column):
+    parts = match(argument, "CASE WHEN x >= a AND x < b THEN 1 END")
+    parts = parts or match(argument, "CASE WHEN x = a THEN 1 END")
+    if not parts or not isinstance(parts["x"], exp.Column):
         return None
-    (name,), text = _polynomial(found["x"], scope).boxes, text_of(found["a"])
-    ends = {place: scope.value(part) for place, part in found.items()}
+    (name,), text = _polynomial(parts["x"], scope).boxes, text_of(parts["a"])
+    ends = {place: scope.value(part) for place, part in parts.items()}
     low, high = (ends["a"].low, ends["a"].high) if text is None else (text, text)
-    if "b" not in found:
+    if "b" not in parts:
         return (name, low, high) if low == high else None
     whole = all(end.kind == "int" for end in ends.values())
     return (name, low, ends["b"].high - 1) if whole else None
@@ -326,13 +330,13 @@ def cut(node: Node, scope: RowScope) -> Value | None:
     both cases several such f, with the same c and m, are together at most m times what one row
     can add to them together; and each lies in m times the range of one row, with 0 in it.
     """
-    found = match(node, "CASE WHEN c > m THEN CAST(f AS INT128) * m // c ELSE f END")
-    if not found or not isinstance(found["m"], exp.Literal):
+    parts = match(node, "CASE WHEN c > m THEN CAST(f AS INT128) * m // c ELSE f END")
+    if not parts or not isinstance(parts["m"], exp.Literal):
         return None
     forms = [(name, value.form) for name, value in scope.rows.columns.items()]
     sums = {name: form.rows for name, form in forms if form is not None and not form.cut}
-    count, m = substitute(scope.value(found["c"]), sums), scope.value(found["m"])
-    rows = substitute(scope.value(found["f"]), sums)
+    count, m = substitute(scope.value(parts["c"]), sums), scope.value(parts["m"])
+    rows = substitute(scope.value(parts["f"]), sums)
     if count != _ONE or rows is None or m.low < 1:
         return None
     reach = joint([rows]).times(m.low)

@@ -49,8 +49,8 @@ class RowSum:
         """The sum and another one over the same rows. A term keeps its presence."""
         keys = {**self.terms, **other.terms}
         terms = {key: self.terms.get(key, 0) + other.terms.get(key, 0) for key in keys}
-        kept = {key: factor for key, factor in terms.items() if factor}
-        return RowSum(kept, {**self.boxes, **other.boxes})
+        nonzero_terms = {key: factor for key, factor in terms.items() if factor}
+        return RowSum(nonzero_terms, {**self.boxes, **other.boxes})
 
     def __sub__(self, other: "RowSum") -> "RowSum":
         """The difference of two sums over the same rows."""
@@ -135,24 +135,27 @@ def products(features: list[RowSum]) -> tuple[Number, Number] | None:
     If the features are all products of two out of some columns z, each ordered pair once, it is
     the sum of z_i z_j y_i y_j over all i and j, which is the square of the sum of z_i y_i.
     """
-    if any(one.test or not one.terms or any(p for p, _ in one.terms) for one in features):
+    if any(
+        feature.test or not feature.terms or any(p for p, _ in feature.terms)
+        for feature in features
+    ):
         return None
-    ends = [bounds(_in_case([one], frozenset()), one.boxes) for one in features]
+    ends = [bounds(_in_case([feature], frozenset()), feature.boxes) for feature in features]
     least = sum(a * b if a < 0 < b else min(a * a, b * b) for a, b in ends)
-    powers = [Counter(dict(monomial)) for one in features for _, monomial in one.terms]
-    pairs = Counter(tuple(sorted(one.elements())) for one in powers)
+    powers = [Counter(dict(monomial)) for feature in features for _, monomial in feature.terms]
+    pairs = Counter(tuple(sorted(power.elements())) for power in powers)
     names = {name for pair in pairs for name in pair}
     ordered = Counter(tuple(sorted(pair)) for pair in product(names, repeat=2))
-    plain = all(list(one.terms.values()) == [1] for one in features)
+    plain = all(list(feature.terms.values()) == [1] for feature in features)
     squares = sum(max(-low, high) ** 2 for low, high in ends)
     return squares, 0 if plain and pairs == ordered else max(0, -least)
 
 
 def movement(
-    features: list[RowSum], one: Joint, limits: Caps, neighbors: Neighbors, *, keyed: bool
+    features: list[RowSum], reach: Joint, limits: Caps, neighbors: Neighbors, *, keyed: bool
 ) -> tuple[int, int]:
-    """L1 and the square of L2 of what one unit moves, where one row adds what `one` says to the
-    features of its group.
+    """L1 and the square of L2 of what one unit moves, where one row adds what `reach` says to
+    the features of its group.
 
     Proof. A unit adds a vector V to each of its groups: the sum of those of its n <= rows rows
     there, with |V|1 <= n * total and |V|2**2 <= n**2 * square. The n of all groups add up to at
@@ -167,11 +170,11 @@ def movement(
     to at most 2 * s. Without keys there is one group, which has both.
     """
     groups, rows, whole = limits
-    most, total = min(groups * rows, whole or groups * rows), ceil(one.total)
-    square, apart = total**2, total**2 * (2 if one.low >= 0 else 4)
-    width = ceil(max(one.high, 0) - min(one.low, 0))
-    if (found := products(features)) is not None:
-        square, apart = min(square, ceil(found[0])), min(apart, 2 * ceil(sum(found)))
+    most, total = min(groups * rows, whole or groups * rows), ceil(reach.total)
+    square, apart = total**2, total**2 * (2 if reach.low >= 0 else 4)
+    width = ceil(max(reach.high, 0) - min(reach.low, 0))
+    if (norms := products(features)) is not None:
+        square, apart = min(square, ceil(norms[0])), min(apart, 2 * ceil(sum(norms)))
     if len(features) == 1:
         apart = max(width**2, 2 * square)
     if neighbors == "add-remove":
@@ -183,11 +186,11 @@ def movement(
 
 def _in_case(features: Iterable[RowSum], present: Presence) -> Polynomial:
     """The sum of features, where these columns are not NULL, as a polynomial."""
-    found: Any = Counter()
+    polynomial: Any = Counter()
     for feature in features:
         for (presence, monomial), factor in feature.terms.items():
-            found[monomial] += factor if presence <= present else 0
-    return {monomial: factor for monomial, factor in found.items() if factor}
+            polynomial[monomial] += factor if presence <= present else 0
+    return {monomial: factor for monomial, factor in polynomial.items() if factor}
 
 
 def bounds(polynomial: Polynomial, boxes: Mapping[str, Interval]) -> Interval:
@@ -228,12 +231,12 @@ def _least_and_largest(polynomial: Polynomial, boxes: Mapping[str, Interval]) ->
     places = list(product(*(range(degree + 1) for degree in degrees.values())))
     if any(degree > _MOST_DEGREE for degree in degrees.values()) or len(places) > _MOST_PLACES:
         raise PlanRefused("A polynomial of a statement has too many terms.")
-    found = []
+    coefficients = []
     for place in places:
         spots = [(name, n, i) for (name, n), i in zip(degrees.items(), place, strict=True)]
         terms = (by * _coefficient(dict(m), spots, boxes) for m, by in polynomial.items())
-        found.append(sum(terms))
-    return min(found), max(found)
+        coefficients.append(sum(terms))
+    return min(coefficients), max(coefficients)
 
 
 def _coefficient(

@@ -18,11 +18,11 @@ T = TypeVar("T")
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 
 
-def require(found: T | None, why: str) -> T:
+def require(outcome: T | None, why: str) -> T:
     """What was found, or the truth of a condition. Refuses the plan without it."""
-    if not found:
+    if not outcome:
         raise PlanRefused(why)
-    return found
+    return outcome
 
 
 def no_rule(node: Node) -> PlanRefused:
@@ -79,8 +79,8 @@ def match(node: Node, pattern: str) -> Mapping[str, Node]:
     >>> match(sqlglot.parse_one("(a + 1) * a"), "(x + y) * x")["y"].sql()
     '1'
     """
-    found: dict[str, Node] = {}
-    return found if _matches(node, _parsed(pattern), found) else {}
+    bindings: dict[str, Node] = {}
+    return bindings if _matches(node, _parsed(pattern), bindings) else {}
 
 
 @cache
@@ -88,16 +88,16 @@ def _parsed(pattern: str) -> Node:
     return sqlglot.parse_one(pattern, dialect="duckdb")
 
 
-def _matches(node: object, pattern: object, found: dict[str, Node]) -> bool:
+def _matches(node: object, pattern: object, bindings: dict[str, Node]) -> bool:
     if isinstance(pattern, list) and isinstance(node, list):
         pairs = zip(node, pattern, strict=False)
-        return len(node) == len(pattern) and all(_matches(a, b, found) for a, b in pairs)
+        return len(node) == len(pattern) and all(_matches(a, b, bindings) for a, b in pairs)
     if not isinstance(node, Node) or not isinstance(pattern, Node):
         return (node or None) == (pattern or None)
     node, pattern = node.unnest(), pattern.unnest()
     if isinstance(pattern, exp.Column):
-        return found.setdefault(pattern.name, node) == node
+        return bindings.setdefault(pattern.name, node) == node
     if type(node) is not type(pattern):
         return False
     parts = {**pattern.args, **node.args}
-    return all(_matches(node.args.get(p), pattern.args.get(p), found) for p in parts)
+    return all(_matches(node.args.get(p), pattern.args.get(p), bindings) for p in parts)

@@ -37,8 +37,8 @@ class Owner(NamedTuple):
         or cannot be equal: otherwise two rows would be taken for one."""
         both = self._replace(numbers=self.numbers | other.numbers)
         require(both == other._replace(numbers=both.numbers), "The parts have other units.")
-        told = self.unit is not None or (self.numbers and other.numbers)
-        require(told, "Rows without numbers are put together.")
+        have_numbers = self.unit is not None or (self.numbers and other.numbers)
+        require(have_numbers, "Rows without numbers are put together.")
         places = {(factor, place) for _, factor, place in both.numbers}
         apart = len(places) == len(both.numbers) and len({factor for factor, _ in places}) < 2
         require(apart, "Numbers of different tables may be equal.")
@@ -79,12 +79,12 @@ class Relation(NamedTuple):
         Proof. A limit on more columns limits fewer; each further column multiplies by the
         number of its values; a unit has no more groups than rows.
         """
-        wanted = frozenset(names) - self.units
-        found = [self._product(1, wanted)]
+        columns = frozenset(names) - self.units
+        counts = [self._product(1, columns)]
         for limit in self.limits:
-            rest = wanted - limit.columns if limit.kind == "groups" else limit.columns
-            found.append(self._product(limit.most, rest))
-        return min((count for count in found if count is not None), default=None)
+            rest = columns - limit.columns if limit.kind == "groups" else limit.columns
+            counts.append(self._product(limit.most, rest))
+        return min((count for count in counts if count is not None), default=None)
 
     def rows_per_group(self, names: Iterable[str]) -> int | None:
         """How many rows one unit can have for one value of some columns; None: any number.
@@ -92,12 +92,12 @@ class Relation(NamedTuple):
         Proof. With k rows for each value of (S, T), there are at most k times the number of
         values of T for each value of S.
         """
-        given, found = frozenset(names), []
+        columns, counts = frozenset(names), []
         for limit in self.limits:
-            times = self.groups_per_unit(limit.columns - given)
+            times = self.groups_per_unit(limit.columns - columns)
             if limit.kind == "rows" and times is not None:
-                found.append(limit.most * times)
-        return min(found, default=None)
+                counts.append(limit.most * times)
+        return min(counts, default=None)
 
     def _product(self, times: int, names: Names) -> int | None:
         counts = [self.columns[name].most for name in names - self.units]
@@ -109,15 +109,15 @@ class Relation(NamedTuple):
         Proof. Columns that are dropped leave a limit on groups true. In a limit on rows, they
         multiply it by the number of values that a unit has in them.
         """
-        kept = []
+        limits = []
         for limit in self.limits:
             own = limit.columns - self.units
             lost = own - set(images)
             times = 1 if limit.kind == "groups" else self.groups_per_unit(lost)
             if times is not None:
                 names = frozenset(images[name] for name in own - lost)
-                kept.append(Limit(limit.kind, names, limit.most * times))
-        return tuple(kept)
+                limits.append(Limit(limit.kind, names, limit.most * times))
+        return tuple(limits)
 
     def spread(self, place: str, times: int) -> "Relation":
         """The relation where each row stands `times` times, each time at another place.
@@ -143,8 +143,8 @@ class Relation(NamedTuple):
 
     def interchanged(self) -> "Relation":
         """The relation where rows that compare equal may change places."""
-        held = {name: value.interchanged() for name, value in self.columns.items()}
-        return self._replace(columns=held)
+        columns = {name: value.interchanged() for name, value in self.columns.items()}
+        return self._replace(columns=columns)
 
     def qualified(self, alias: str) -> "Relation":
         """The relation with its columns named by alias and name. Window numbers and sums lose
@@ -188,7 +188,7 @@ def unite(parts: list[Relation]) -> Relation:
         like = (limit.kind, limit.columns)
         same = [[a.most for a in p.limits if (a.kind, a.columns) == like] for p in parts]
         if all(same):
-            limits.append(limit._replace(most=sum(min(one) for one in same)))
+            limits.append(limit._replace(most=sum(min(caps) for caps in same)))
     columns = {name: hull([part.columns[name] for part in parts]) for name in first.columns}
     rows, known = sum(part.rows for part in parts), all(part.known for part in parts)
     return Relation(columns, owner, min(MOST_ROWS, rows), first.units, known, tuple(limits))

@@ -34,30 +34,30 @@ def scope_of(rows: Relation) -> RowScope:
 
 def outputs(node: exp.Select, rows: Relation) -> dict[str, Node]:
     """Each output by its name. A constant without a name gets one that nothing refers to."""
-    found: list[tuple[str, Node]] = []
+    pairs: list[tuple[str, Node]] = []
     for output in node.expressions:
         if isinstance(output, exp.Star) and not any("\0" in name[1:] for name in rows.columns):
             only(output)
-            found += [(name, exp.column(name, quoted=True)) for name in rows.columns]
+            pairs += [(name, exp.column(name, quoted=True)) for name in rows.columns]
         elif isinstance(output, exp.Alias):
-            found.append((folded(only(output, "this", "alias").alias), output.this.unnest()))
+            pairs.append((folded(only(output, "this", "alias").alias), output.this.unnest()))
         elif isinstance(output, exp.Column) and output.args.get("table") is None:
-            found.append((folded(output.name), output))
+            pairs.append((folded(output.name), output))
         elif isinstance(output, exp.Literal):
-            found.append((f"\0{len(found)}", output))
+            pairs.append((f"\0{len(pairs)}", output))
         else:
             raise PlanRefused("An output has no name.")
-    require(len(dict(found)) == len(found), "Two outputs have the same name.")
-    return dict(found)
+    require(len(dict(pairs)) == len(pairs), "Two outputs have the same name.")
+    return dict(pairs)
 
 
 def check_names(node: exp.Select, rows: Relation) -> None:
     """Refuses a name in WHERE, GROUP BY or HAVING that an output gives to another expression:
     engines differ in which of the two they take."""
-    made = outputs(node, rows)
+    named_outputs = outputs(node, rows)
     parts = [node.args[name] for name in ("where", "group", "having") if node.args.get(name)]
     for column in (column for part in parts for column in part.find_all(exp.Column)):
-        own = made.get(folded(column.name), column)
+        own = named_outputs.get(folded(column.name), column)
         same = isinstance(own, exp.Column) and folded(own.name) == folded(column.name)
         require(same, f"{column.name} is a column and another output.")
 
@@ -103,8 +103,8 @@ def unit_in(node: Node, rows: Relation) -> str | None:
     sides = match(node, "COALESCE(a, b)")
     if sides and rows.either is not None:
         each = [rows._replace(units=units, either=None) for units in rows.either]
-        found = unit_in(sides["a"], each[0]) and unit_in(sides["b"], each[1])
-        return found and min(rows.either[0])
+        unit = unit_in(sides["a"], each[0]) and unit_in(sides["b"], each[1])
+        return unit and min(rows.either[0])
     if isinstance(node, exp.TryCast) and rows.owner is not None and not rows.numbered:
         same = _INJECTIVE.get(rows.owner.kind) == type_of(only(node, "this", "to", "safe"))
         return unit_in(node.this.unnest(), rows) if same else None
@@ -227,13 +227,13 @@ class PartRule:
         table, unit = (exp.to_identifier(name, quoted=True).sql("duckdb") for name in named)
         each, expected = 1 if self.table.unit is None else 2, list[str]()
         for (column, key), test in zip(self.part, tests[::each], strict=False):
-            found = match(test, "e = k")
-            names = {folded(one.name) for one in test.find_all(exp.Column)}
-            divided = folded(column.partition(" hashed by ")[0])  # the rest is a hash's key
-            own = names == {divided} or (divided == "*" and each == 1)  # by any columns
-            if not found or not own or not _is_key(found["k"], key):
+            parts = match(test, "e = k")
+            names = {folded(reference.name) for reference in test.find_all(exp.Column)}
+            column_name = folded(column.partition(" hashed by ")[0])  # the rest is a hash's key
+            own = names == {column_name} or (column_name == "*" and each == 1)  # by any columns
+            if not parts or not own or not _is_key(parts["k"], key):
                 return False
-            e, k = (found[name].sql("duckdb") for name in "ek")
+            e, k = (parts[name].sql("duckdb") for name in "ek")
             least = f"SELECT {unit} FROM {table} GROUP BY {unit} HAVING MIN({e}) = {k}"
             expected += [f"{e} = {k}", f"{unit} IN ({least})"][:each]
             if self.readings.setdefault(column, e) != e:

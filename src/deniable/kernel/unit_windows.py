@@ -23,8 +23,8 @@ def window_value(node: exp.Window, scope: RowScope, *, total: bool) -> Value:
     assert rows is not None
     if spec is not None:
         only(spec, "kind", "start", "start_side", "end", "end_side")
-        ends = [one for one in (spec.args["start"], spec.args.get("end")) if one is not None]
-        inside = all(not isinstance(one, Node) or _near(one) for one in ends)
+        ends = [end for end in (spec.args["start"], spec.args.get("end")) if end is not None]
+        inside = all(not isinstance(end, Node) or _near(end) for end in ends)
         require(inside and spec.args["kind"] == "ROWS", "A window has another frame.")
     if isinstance(function, exp.Count | exp.Sum | exp.Min | exp.Max):
         require(total or spec is None, "A frame divides rows that tie.")

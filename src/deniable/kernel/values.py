@@ -25,8 +25,8 @@ class Limit(NamedTuple):
 
     def renamed(self, images: Mapping[str, str]) -> "Limit | None":
         """The same under new names; None if a column is dropped."""
-        kept = frozenset(images[name] for name in self.columns if name in images)
-        return self._replace(columns=kept) if self.columns <= set(images) else None
+        columns = frozenset(images[name] for name in self.columns if name in images)
+        return self._replace(columns=columns) if self.columns <= set(images) else None
 
 
 class Form(NamedTuple):
@@ -144,8 +144,8 @@ def as_double(value: Value) -> Value:
     the ends move outwards here: in a difference of large numbers they would be lost."""
     if value.kind not in ("int", "decimal"):
         return value
-    made = double(value.low, value.high, value)
-    return made._replace(zeros=value.zeros, different=value.different)
+    number = double(value.low, value.high, value)
+    return number._replace(zeros=value.zeros, different=value.different)
 
 
 def _outwards(end: Any) -> Any:

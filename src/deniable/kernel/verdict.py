@@ -32,19 +32,19 @@ class LastSelect(NamedTuple):
     """The columns of the answer, and the rows that were added up to it."""
 
     columns: Mapping[str, Value]
-    made: Mapping[str, Node]  # the expression of each column
+    expressions: Mapping[str, Node]  # the expression of each column
     rows: Relation
     keys: Names  # the columns of GROUP BY
 
     def sources(self, names: Iterable[str]) -> Names:
         """The columns of GROUP BY that some columns of the answer are."""
-        parts = [require(self.made.get(name), "A key is missing.") for name in names]
+        parts = [require(self.expressions.get(name), "A key is missing.") for name in names]
         return frozenset(self.rows.name(part) for part in parts)
 
     def holds(self, keys: list[str], cells: list[str]) -> bool:
         """Whether the columns are keys, cells that are computed from keys, and a number n."""
         same = list(self.columns) == [*keys, *cells, "n"]
-        return same and all(self.made[name].find(exp.AggFunc) is None for name in cells)
+        return same and all(self.expressions[name].find(exp.AggFunc) is None for name in cells)
 
     def form(self, name: str) -> RowSum:
         """The sum over rows that a column is."""
@@ -55,8 +55,8 @@ class LastSelect(NamedTuple):
         that were cut by the same count, by what the rows below these can do."""
         cut = [(n, v, v.form) for n, v in self.rows.columns.items() if v.form and v.form.cut]
         sums = [(RowSum.variable(n, v.low, v.high).present([n]), form) for n, v, form in cut]
-        shares = [form for one in features for plain, form in sums if one == plain]
-        if len(shares) == len(features) and len({one.cut for one in shares}) == 1:
+        shares = [form for feature in features for plain, form in sums if feature == plain]
+        if len(shares) == len(features) and len({share.cut for share in shares}) == 1:
             return joint(share.rows for share in shares).times(shares[0].cut)
         return joint(features)
 
@@ -78,8 +78,10 @@ def answer_of(node: Node, statement: Derivation, tables: Tables) -> LastSelect:
     groups = Relation({name: rows.columns[name] for name in keys}, None, 1)
     for condition in conditions(node.args.get("having")):
         statement.among(groups, condition, {})
-    columns = statement.made(node, rows, keys).columns
-    require(not any(one.unsure for one in columns.values()), "A key may have either sign.")
+    columns = statement.project(node, rows, keys).columns
+    require(
+        not any(column.unsure for column in columns.values()), "A key may have either sign."
+    )
     return LastSelect(columns, outputs(node, rows), rows, keys)
 
 
@@ -158,13 +160,13 @@ class _Check:
         shared = [block for block in plan.blocks if not block.sql]
         paid = bool(plan.engine_sql) == bool(shared or plan.thresholding)
         require(paid, "The plan has statements that nothing pays for.")
-        found = self._groups(shared) if plan.engine_sql else []
+        movements = self._groups(shared) if plan.engine_sql else []
         for block in (block for block in plan.blocks if block.sql):
-            one, limits = self._cells(block.sql)
-            sums = [one] * len(block.features)
-            found.append(self._block(block, sums, joint([one]), limits))
-        found += [self._distances(plan.distances)] if plan.distances else []
-        return (*found, *(self._chosen(choice) for choice in plan.choices))
+            row_sum, limits = self._cells(block.sql)
+            sums = [row_sum] * len(block.features)
+            movements.append(self._block(block, sums, joint([row_sum]), limits))
+        movements += [self._distances(plan.distances)] if plan.distances else []
+        return (*movements, *(self._chosen(choice) for choice in plan.choices))
 
     def _read(self, sql: str) -> tuple[LastSelect, Caps]:
         """The answer of a statement, and how many groups and rows of it are one unit's."""
@@ -172,12 +174,15 @@ class _Check:
         sizes = tuple(None if own is None else (kind, len(own)) for kind, own in keys)
         statement = Derivation(self.facts, sizes, self.part)
         answer = answer_of(read_statement(sql), statement, self._stored(statement))
-        rows, shown = answer.rows, answer.sources(self._names())
+        rows, group_keys = answer.rows, answer.sources(self._names())
         own = not self.withheld or answer.sources(self._names(private=True)) <= rows.units
         require(own, "A key is withheld that is not the unit.")
         charged = statement.read <= {folded(name) for name in self.plan.tables}
         require(charged, "A statement reads a private table that is not charged.")
-        groups, each = rows.groups_per_unit(shown) if shown else 1, rows.rows_per_group(shown)
+        groups, each = (
+            rows.groups_per_unit(group_keys) if group_keys else 1,
+            rows.rows_per_group(group_keys),
+        )
         if groups is None or each is None:
             raise PlanRefused("A unit may have any number of groups, or of rows in a group.")
         return answer, Caps(groups, each, rows.rows_per_group([]))
@@ -203,21 +208,25 @@ class _Check:
         """The groups' statement: its columns are the keys, `units` and the features, in the
         order of the blocks, and it has one row for each group."""
         (answer, limits), names = self._read(self.plan.engine_sql), self._names()
-        shown = ["units"] if self.plan.thresholding is not None else []
-        columns = [*names, *shown, *(name for block in blocks for name in block.features)]
+        unit_columns = ["units"] if self.plan.thresholding is not None else []
+        columns = [
+            *names,
+            *unit_columns,
+            *(name for block in blocks for name in block.features),
+        ]
         same = list(answer.columns) == columns and answer.sources(names) == answer.keys
         require(same, "The statement has other columns or groups than the plan.")
-        found = []
+        movements = []
         for block in blocks:
             features = [answer.form(name) for name in block.features]
-            found.append(self._block(block, features, answer.reach(features), limits))
-        return [*found, *([self._shown(answer, limits)] if shown else [])]
+            movements.append(self._block(block, features, answer.reach(features), limits))
+        return [*movements, *([self._shown(answer, limits)] if unit_columns else [])]
 
-    def _block(self, block: Block, features: list[RowSum], one: Joint, limits: Caps) -> Moved:
+    def _block(self, block: Block, features: list[RowSum], reach: Joint, limits: Caps) -> Moved:
         """The noise of one block. With `other`, all groups of a unit may be in the group of
         others, and add up."""
         keyed, neighbors = bool(self.plan.keys), self.plan.neighbors
-        l1, square = movement(features, one, limits, neighbors, keyed=keyed)
+        l1, square = movement(features, reach, limits, neighbors, keyed=keyed)
         return _noise(block.mechanism, block.about, l1, l1**2 if self.plan.other else square)
 
     def _shown(self, answer: LastSelect, limits: Caps) -> Moved:
@@ -244,15 +253,15 @@ class _Check:
         """
         (answer, limits), names = self._read(sql), self._names()
         require(answer.holds(names, ["cell"]), "A statement of cells has other columns.")
-        keys, one = answer.sources(names), _ONE
-        different = match(answer.made["n"], "COUNT(DISTINCT x)")
-        added = match(answer.made["n"], "COALESCE(SUM(DISTINCT CAST(x AS INT128)), 0)")
+        keys, row_sum = answer.sources(names), _ONE
+        different = match(answer.expressions["n"], "COUNT(DISTINCT x)")
+        added = match(answer.expressions["n"], "COALESCE(SUM(DISTINCT CAST(x AS INT128)), 0)")
         counts = keys == answer.keys if different or added else answer.form("n") == _ONE
         require(counts and keys <= answer.keys, "A statement of cells counts something else.")
         if added:
             value = answer.rows.columns[answer.rows.name(added["x"])]
-            one = RowSum.variable("v", value.low, value.high).present("v")
-        return one, limits
+            row_sum = RowSum.variable("v", value.low, value.high).present("v")
+        return row_sum, limits
 
     def _distances(self, distances: Distances) -> Moved:
         """Sums over cells of |scale * count - public integer|, times a weight, where all counts
@@ -284,8 +293,8 @@ class _Check:
         """How many steps of its mechanism one unit is. A quantile's step is one row, a
         frequency's step moves counts by up to its sensitivity, all in one direction if it is
         monotone. A unit that is replaced takes its rows away and brings others."""
-        (one, limits), mechanism = self._cells(choice.sql), choice.mechanism
-        require(one == _ONE, "A choice is made by something else than counts.")
+        (row_sum, limits), mechanism = self._cells(choice.sql), choice.mechanism
+        require(row_sum == _ONE, "A choice is made by something else than counts.")
         replaced, keyed = self.plan.neighbors == "replace", bool(self.plan.keys)
         own: Any = mechanism
         if _kind(mechanism) in ("Quantiles", "QuantileIntervals"):

@@ -163,8 +163,8 @@ def _sheds(old: Terms, new: Terms, table: str, others: Sequence[str]) -> Iterato
         name: old.budgets[f"table:{name}"] for name in others if f"table:{name}" in old.budgets
     }
     if limited:
-        left = whole.epsilon - min(one.epsilon for one in limited.values())
-        left_delta = whole.delta - min(one.delta for one in limited.values())
+        left = whole.epsilon - min(budget.epsilon for budget in limited.values())
+        left_delta = whole.delta - min(budget.delta for budget in limited.values())
         more = max(Fraction(0), min(most[0], left)), max(Fraction(0), min(most[1], left_delta))
         if any(more):
             yield Gift("limit", f"table:{table}", *more, rows_of=_list(list(limited)))
@@ -200,11 +200,13 @@ def _largest(terms: Terms) -> Budget:
     units = [
         budget.at(None) for name, budget in terms.budgets.items() if name.startswith("unit:")
     ]
-    return Budget(max(one.epsilon for one in units), max(one.delta for one in units))
+    return Budget(max(limit.epsilon for limit in units), max(limit.delta for limit in units))
 
 
 def _analysts(terms: Terms) -> dict[str, Budget]:
-    return {name: one for name, one in terms.budgets.items() if name.startswith("analyst:")}
+    return {
+        name: budget for name, budget in terms.budgets.items() if name.startswith("analyst:")
+    }
 
 
 def _looser(account: str, then: Budget | None, now: Budget, whole: Budget) -> Iterator[Gift]:

@@ -139,7 +139,8 @@ class ChainedLedger(OpenedLedger):
             return
         part = compared_part(part_of(body)), body["touches"]
         rooms = {
-            one: least_remaining(before.accounts, terms, (one,), day, *part) for one in full
+            account: least_remaining(before.accounts, terms, (account,), day, *part)
+            for account in full
         }
         over, left = min(rooms.items(), key=lambda room: room[1].epsilon)  # the tightest
         pure = charges[over]["pure"] or NOTHING
@@ -169,7 +170,7 @@ class ChainedLedger(OpenedLedger):
         question_id: str | None = None,
         prepare: Callable[[], object] = lambda: None,
     ) -> Iterator[Entry | RecalledAnswer]:
-        asked = AskedQuestion(plan_hash, version, analyst, fresh, question_id)
+        question = AskedQuestion(plan_hash, version, analyst, fresh, question_id)
         compared_part(part)
         body = _reserved(plan, plan_hash, analyst, version, part)
 
@@ -191,8 +192,8 @@ class ChainedLedger(OpenedLedger):
             append=self._append,
             time=self._time,
         )
-        with self._desk.ask(asked, acts) as found:
-            yield found
+        with self._desk.ask(question, acts) as outcome:
+            yield outcome
 
     def _has_account(self, view: JournalView, analyst: str | None) -> bool:
         return bool(self._terms_now(view).analyst_account(analyst))
@@ -201,11 +202,11 @@ class ChainedLedger(OpenedLedger):
         self, *, plan_hash: str, version: str = "", analyst: str | None = None
     ) -> RecalledAnswer | None:
         with self._journal.view() as view:
-            asked = AskedQuestion(plan_hash, version, analyst)
-            found = look_up(view, asked, has_account=self._has_account(view, analyst))
-        if not isinstance(found, KeptAnswer) or not found.paid:
+            question = AskedQuestion(plan_hash, version, analyst)
+            finding = look_up(view, question, has_account=self._has_account(view, analyst))
+        if not isinstance(finding, KeptAnswer) or not finding.paid:
             return None
-        return recalled_answer(found.body)
+        return recalled_answer(finding.body)
 
     def reserve_run(
         self,
@@ -239,12 +240,12 @@ class ChainedLedger(OpenedLedger):
 
     @contextmanager
     def ask_run(
-        self, plans: Sequence[Plan], **asked: Unpack[AskedRun]
+        self, plans: Sequence[Plan], **arguments: Unpack[AskedRun]
     ) -> Iterator[LedgerRun | RecalledAnswer]:
         with self._journal.view() as view:
             request = RunRequest.of_plans(plans, self._terms_now(view).filters)
-        with self.ask(request, **asked) as found:
-            yield self._open_run(found, request) if isinstance(found, Entry) else found
+        with self.ask(request, **arguments) as outcome:
+            yield self._open_run(outcome, request) if isinstance(outcome, Entry) else outcome
 
     def _open_run(self, entry: Entry, request: RunRequest) -> LedgerRun:
         return LedgerRun(entry, request.to_json(), self._append, self._terms_now, self._time)

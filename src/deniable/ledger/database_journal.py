@@ -247,8 +247,8 @@ class DatabaseJournal(Journal):
     def _create(self) -> None:
         """Makes the tables and an empty anchor, once, even if several processes try."""
         with self._within(self._store.looking) as connection:
-            made = self._store.exists(connection)
-        if made:
+            exists = self._store.exists(connection)
+        if exists:
             with self._reading() as connection:
                 if _select_anchor(connection):
                     return
@@ -290,8 +290,8 @@ class _DatabaseView(JournalView):
 
     def _by(self, column: str, value: object) -> Iterator[JournalRow]:
         with as_written():  # the value may come from a row that was changed
-            found = self._connection.execute(tables.ENTRIES_BY[column], {"value": value}).all()
-        return (JournalRow(*checked_row(row)) for row in found)
+            rows = self._connection.execute(tables.ENTRIES_BY[column], {"value": value}).all()
+        return (JournalRow(*checked_row(row)) for row in rows)
 
 
 def _select_anchor(connection: sa.Connection, *, lock: bool = False) -> Any:
@@ -358,13 +358,13 @@ def _column_values(row: JournalRow | JournalAnchor) -> dict[str, Any]:
 def open_store(where: str | Path, *, read_only: bool) -> SQLiteStore | PostgreSQLStore:
     """The store at a path or an address. The schema in PostgreSQL follows after #."""
     try:
-        found = read_store(where)
+        address = read_store(where)
     except InvalidPolicy as problem:
         raise InvalidParameter(str(problem)) from None
-    if isinstance(found, Path):
-        return SQLiteStore(found, read_only=read_only)
-    url = sa.URL.create("postgresql+psycopg", **found.parts)
-    return PostgreSQLStore(url, found.name or DEFAULT_SCHEMA, found.shown)
+    if isinstance(address, Path):
+        return SQLiteStore(address, read_only=read_only)
+    url = sa.URL.create("postgresql+psycopg", **address.parts)
+    return PostgreSQLStore(url, address.name or DEFAULT_SCHEMA, address.shown)
 
 
 def _roll_back(connection: sa.Connection) -> None:

@@ -201,15 +201,15 @@ def _check_entries(
     journal.check_last(CHECKED_ON_OPENING)
     floor = mark.read()  # first: it is raised after the ledger is written
     with journal.view() as view:
-        found = journal.ledger_id(view)
-        if expected is not None and found != expected:
+        ledger_id = journal.ledger_id(view)
+        if expected is not None and ledger_id != expected:
             raise LedgerBroken(
                 f"The policy names the ledger {expected!r}, but the ledger in its place is "
-                f"{found!r}. Nothing was spent. Restore the policy's own ledger."
+                f"{ledger_id!r}. Nothing was spent. Restore the policy's own ledger."
             )
         needed = needed and read_state(view.anchor).get("format", 1) >= WITHOUT_SUMS
-        if needed if floor is None else floor.id == found or not accept:
-            mark.check(view, found, floor)
+        if needed if floor is None else floor.id == ledger_id or not accept:
+            mark.check(view, ledger_id, floor)
 
 
 def lost_error(where: str | Path, mark: FloorMark, ledger_id: str | None) -> LedgerBroken:

@@ -295,7 +295,7 @@ class Ledger(ABC):
 
     @abstractmethod
     def ask_run(
-        self, plans: Sequence[Plan], **asked: Unpack["AskedRun"]
+        self, plans: Sequence[Plan], **arguments: Unpack["AskedRun"]
     ) -> AbstractContextManager["ReservedRun | RecalledAnswer"]:
         """Like `ask`, for a question of several steps: its answer, or a run to answer it by.
 

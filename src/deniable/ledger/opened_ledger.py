@@ -58,8 +58,8 @@ class OpenedLedger(Ledger):
                 self._assume(view, terms)
         if not is_open and not read_only:
             rows = self._current.write(lambda view: self._open_or_amend(view, terms))
-            given = [one for row in rows for one in row.read().get("gives", ())]
-            self.given = tuple(map(Gift.from_json, given))
+            gifts = [gift for row in rows for gift in row.read().get("gives", ())]
+            self.given = tuple(map(Gift.from_json, gifts))
             with journal.view() as view:
                 self._current_terms(view, self._state(view))
 

@@ -115,17 +115,17 @@ Finding: TypeAlias = KeptAnswer | OpenReservation | FailedReservation | None
 
 
 @as_written()
-def look_up(view: JournalView, asked: AskedQuestion, *, has_account: bool) -> Finding:
+def look_up(view: JournalView, question: AskedQuestion, *, has_account: bool) -> Finding:
     """What the ledger knows about a question; `has_account`: if its analyst has a budget."""
-    if asked.question_id is not None:
-        named = view.ending(question_key(asked.analyst, asked.question_id))
+    if question.question_id is not None:
+        named = view.ending(question_key(question.analyst, question.question_id))
         if named is not None:
-            return _outcome(view, asked, named)
-    if asked.fresh:
+            return _outcome(view, question, named)
+    if question.fresh:
         return None
-    rows = view.answers(recall_key(asked.plan_hash, asked.version))
+    rows = view.answers(recall_key(question.plan_hash, question.version))
     bodies = [(row, row.read()) for row in rows]
-    analyst = known_as(asked.analyst)
+    analyst = known_as(question.analyst)
     answers = [(row, body) for row, body in bodies if "record" in body]
     if answers:
         row, body = answers[-1]
@@ -146,13 +146,13 @@ def _check_hash(view: JournalView, row: JournalRow) -> None:
     check_link(row, row.number, "" if before is None else before.hash)
 
 
-def _outcome(view: JournalView, asked: AskedQuestion, row: JournalRow) -> Finding:
+def _outcome(view: JournalView, question: AskedQuestion, row: JournalRow) -> Finding:
     """How the one reservation of a question id ended."""
     _check_hash(view, row)
     body = row.read()
-    if (body["plans"][0]["plan"], body["version"]) != asked.names:
+    if (body["plans"][0]["plan"], body["version"]) != question.names:
         raise InvalidParameter(
-            f"The question id {asked.question_id!r} was used for another question, or for "
+            f"The question id {question.question_id!r} was used for another question, or for "
             "another version of the data (entry "
             f"{row.number} of the ledger). An id belongs to one question. Nothing was spent. "
             "Ask under another id."
@@ -196,15 +196,17 @@ class QuestionDesk:
         self.unconfirmed: set[tuple[int, str]] = set()
 
     @contextmanager
-    def ask(self, asked: AskedQuestion, acts: QuestionActs) -> Iterator[Entry | RecalledAnswer]:
+    def ask(
+        self, question: AskedQuestion, acts: QuestionActs
+    ) -> Iterator[Entry | RecalledAnswer]:
         """The kept answer; or the entry of a reservation, which is held until the end."""
         with self.journal.view() as view:
-            found = look_up(view, asked, has_account=acts.has_account(view))
-        if isinstance(found, KeptAnswer) and found.paid:
-            yield recalled_answer(found.body)
+            finding = look_up(view, question, has_account=acts.has_account(view))
+        if isinstance(finding, KeptAnswer) and finding.paid:
+            yield recalled_answer(finding.body)
             return
-        with ExitStack() as held:
-            yield _Asking(self, asked, acts, held).resolve()
+        with ExitStack() as tokens:
+            yield _Asking(self, question, acts, tokens).resolve()
 
 
 class _Asking:
@@ -240,31 +242,31 @@ class _Asking:
             except LedgerUnavailable:
                 self._desk.unconfirmed.add((os.getpid(), self._holder))
                 raise
-            found = self._found
-            if found is None:
+            finding = self._found
+            if finding is None:
                 return next(read_entries(rows[-1]))
-            if isinstance(found, KeptAnswer):
-                return recalled_answer(found.body)
-            if isinstance(found, FailedReservation):
-                raise EngineFailed(found.reference)
-            holder = found.holder
+            if isinstance(finding, KeptAnswer):
+                return recalled_answer(finding.body)
+            if isinstance(finding, FailedReservation):
+                raise EngineFailed(finding.reference)
+            holder = finding.holder
             if holder == self._adopted:
                 self._journal.raise_mark()  # the first try may not have come so far
                 self._desk.unconfirmed.discard((os.getpid(), holder))
-                return next(read_entries(found.row))
+                return next(read_entries(finding.row))
             if not self._hold(holder):
-                self._wait_for(found, deadline)
-            elif not self._has_ended(found):
+                self._wait_for(finding, deadline)
+            elif not self._has_ended(finding):
                 self._taken.add(holder)
 
     def _decide(self, view: JournalView) -> Change:
         has_account = self._acts.has_account(view)
-        found = self._found = look_up(view, self._asked, has_account=has_account)
-        if isinstance(found, KeptAnswer) and not found.paid:
-            return self._acts.repeat(view, found.body)
-        if isinstance(found, OpenReservation):
-            return self._take_over(view, found)
-        return self._reserve(view) if found is None else ((), None)
+        finding = self._found = look_up(view, self._asked, has_account=has_account)
+        if isinstance(finding, KeptAnswer) and not finding.paid:
+            return self._acts.repeat(view, finding.body)
+        if isinstance(finding, OpenReservation):
+            return self._take_over(view, finding)
+        return self._reserve(view) if finding is None else ((), None)
 
     def _reserve(self, view: JournalView) -> Change:
         name = self._asked.question_id
@@ -272,35 +274,35 @@ class _Asking:
             view, {"holder": self._holder} | ({} if name is None else {"question_id": name})
         )
 
-    def _take_over(self, view: JournalView, found: OpenReservation) -> Change:
+    def _take_over(self, view: JournalView, reservation: OpenReservation) -> Change:
         """Nothing, unless its token is held here; then adopts it, or ends it and reserves."""
-        holder = found.holder
+        holder = reservation.holder
         if holder not in self._taken:
             return (), None
-        own = known_as(found.body["analyst"]) == known_as(self._asked.analyst)
+        own = known_as(reservation.body["analyst"]) == known_as(self._asked.analyst)
         if own and (os.getpid(), holder) in self._desk.unconfirmed:
             self._adopted = holder
             return (), None
-        ended = {"kind": "failed", "of": found.row.number, "place": 0}
+        ended = {"kind": "failed", "of": reservation.row.number, "place": 0}
         ended |= {"reference": ABANDONED, "time": self._acts.time()}
-        if found.body.get("question_id") == self._asked.question_id is not None:
+        if reservation.body.get("question_id") == self._asked.question_id is not None:
             self._found = FailedReservation(ABANDONED)
             return (ended,), None
         self._found = None
         bodies, state = self._reserve(view)
         return (ended, *bodies), state
 
-    def _wait_for(self, found: OpenReservation, deadline: float) -> None:
+    def _wait_for(self, entry: OpenReservation, deadline: float) -> None:
         """Returns when the reservation has ended, or its holder is not at work any more."""
         pause, told_at = _FIRST_PAUSE, time.monotonic() + patience.TOLD_AFTER
         while True:
-            at_work = self._journal.is_held(found.holder)  # first: it ends, then stops
-            if self._has_ended(found) or not at_work:
+            at_work = self._journal.is_held(entry.holder)  # first: it ends, then stops
+            if self._has_ended(entry) or not at_work:
                 return
             if time.monotonic() > deadline:
                 raise QuestionPending(
-                    f"The same question is being answered since {found.body['time']} (entry "
-                    f"{found.row.number} of the ledger). Nothing was spent. Ask again later "
+                    f"The same question is being answered since {entry.body['time']} (entry "
+                    f"{entry.row.number} of the ledger). Nothing was spent. Ask again later "
                     "to get that answer. fresh=True pays for another one now."
                 )
             if time.monotonic() > told_at:
@@ -309,15 +311,15 @@ class _Asking:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _has_ended(self, found: OpenReservation) -> bool:
+    def _has_ended(self, reservation: OpenReservation) -> bool:
         """Whether a reservation has an outcome by now. A failure is that of who waited, too."""
         with self._journal.view() as view:
-            ending = view.ending(found.id)
+            ending = view.ending(reservation.id)
         if ending is None:
             return False
         with as_written(f"Entry {ending.number}"):
             ended = ending.read()
-            failed = ended["kind"] == "failed" and found.shared
+            failed = ended["kind"] == "failed" and reservation.shared
             if failed and ended["reference"] not in _NOT_THE_ENGINES:
                 raise EngineFailed(ended["reference"])
         return True

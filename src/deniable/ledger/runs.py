@@ -279,11 +279,11 @@ class StreamRun(LedgerRun):
 
     def catch_up(self, view: JournalView) -> None:
         """Reads how far the run is. The last step is found by halving, not by counting."""
-        found = _last_row(view, self.entry.number)
-        if found is None:
+        row = _last_row(view, self.entry.number)
+        if row is None:
             self._steps, self._spent, self._state = 0, None, ""
             return
-        body = found.read()
+        body = row.read()
         self._steps, self._state = body["step"], body["state"]
         self._spent = charge_from_json(body["spent"])
 

@@ -69,16 +69,16 @@ def kind_of_keys(keys: Iterable[object]) -> Kind | None:
     >>> kind_of_keys([1, 2.5]), kind_of_keys(["A"]), kind_of_keys([True, 1])
     ('number', 'text', None)
     """
-    kinds: set[Kind | None] = {_kind_of_class(one) for one in set(map(type, keys))}
+    kinds: set[Kind | None] = {_kind_of_class(key_type) for key_type in set(map(type, keys))}
     return kinds.pop() if len(kinds) == 1 else None
 
 
-def _kind_of_class(one: type) -> Kind | None:
-    if issubclass(one, bool):
+def _kind_of_class(key_type: type) -> Kind | None:
+    if issubclass(key_type, bool):
         return "boolean"
-    if issubclass(one, int | float):
+    if issubclass(key_type, int | float):
         return "number"
-    return "text" if issubclass(one, str) else None
+    return "text" if issubclass(key_type, str) else None
 
 
 KeyValue: TypeAlias = str | int | float | bool

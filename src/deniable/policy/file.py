@@ -215,11 +215,11 @@ def _with_line(text: str, name: str, path: tuple[str, ...], message: str) -> Inv
     return InvalidPolicy(f"{place}: {message}", where=path)
 
 
-def _check_format(found: object) -> None:
+def _check_format(number: object) -> None:
     """Refuses a policy of another format, before its keys are read."""
-    if type(found) is not int or not 1 <= found <= FORMAT:
+    if type(number) is not int or not 1 <= number <= FORMAT:
         raise InvalidPolicy(
-            f"This version of Deniable reads policies of format {FORMAT}. Found {found!r}. A "
+            f"This version of Deniable reads policies of format {FORMAT}. Found {number!r}. A "
             "later format needs a newer version of Deniable.",
             where=("format",),
         )
@@ -354,12 +354,12 @@ def _first_mistake(problem: ValidationError) -> tuple[tuple[str, ...], str]:
         title = _title(path[:-1])
         return path[:-1], f"{title[0].upper()}{title[1:]} needs the key `{path[-1]}`."
     value = mistake["input"]
-    found = f" Found {value!r}." if isinstance(value, int | str) else ""
-    found = f" Found {value}." if isinstance(value, Decimal | datetime.date) else found
+    quote = f" Found {value!r}." if isinstance(value, int | str) else ""
+    quote = f" Found {value}." if isinstance(value, Decimal | datetime.date) else quote
     message = "must be a number" if mistake["type"] == "is_instance_of" else mistake["msg"]
     message = message.replace("Input should", "must").replace("List should", "the list must")
     message = message.replace("a valid list", "a list, in square brackets")
-    return path, f"`{path[-1]}` of {_title(path[:-1])}: {message}.{found}"
+    return path, f"`{path[-1]}` of {_title(path[:-1])}: {message}.{quote}"
 
 
 def _keys_only(loc: tuple[int | str, ...]) -> tuple[str, ...]:

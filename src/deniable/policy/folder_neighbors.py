@@ -41,9 +41,11 @@ def names_of(file: Path, policy: Policy) -> NamedPolicy:
 def neighbors_of(file: Path) -> tuple[NamedPolicy, ...]:
     """The other policies in a file's folder."""
     own = file.resolve()
-    others = (one for one in sorted(own.parent.glob("*.toml")) if one.resolve() != own)
-    found = (read_names(one) for one in others)
-    return tuple(one for one in found if one is not None)
+    others = (
+        neighbor for neighbor in sorted(own.parent.glob("*.toml")) if neighbor.resolve() != own
+    )
+    policies = (read_names(neighbor) for neighbor in others)
+    return tuple(neighbor for neighbor in policies if neighbor is not None)
 
 
 def read_names(file: Path) -> NamedPolicy | None:

@@ -71,12 +71,12 @@ def _resolve(store: str, folder: Path) -> str:
                 where=("ledger", "store"),
             )
     try:
-        found = read_store(value)
+        address = read_store(value)
     except InvalidPolicy as problem:
         raise InvalidPolicy(str(problem), where=("ledger", "store")) from None
-    if isinstance(found, Path):
-        return str(folder / found)
-    if found.has_secret and not store.startswith("$"):
+    if isinstance(address, Path):
+        return str(folder / address)
+    if address.has_secret and not store.startswith("$"):
         raise InvalidPolicy(
             "`store` holds a password, but a policy is public. Remove it here and set "
             "PGPASSWORD in the environment, or take the whole address from there:   "
@@ -129,5 +129,5 @@ def shown_store(where: str | Path) -> str:
     >>> shown_store("postgresql://ann:open-sesame@db.example.org/ledgers?password=1#own")
     'postgresql://db.example.org/ledgers#own'
     """
-    found = read_store(where)
-    return str(found) if isinstance(found, Path) else found.shown
+    address = read_store(where)
+    return str(address) if isinstance(address, Path) else address.shown

@@ -36,11 +36,11 @@ def lint_policy(text: str, policy: Policy) -> tuple[PolicyFinding, ...]:
     line 2: All answers together may cost epsilon 9, ...
     line 3: visits has no `unit`, so each row is protected by itself. ...
     """
-    found = [
+    findings = [
         PolicyFinding(line_of(text, where), message)
         for where, message in (*_lint_budget(policy), *_lint_tables(policy))
     ]
-    return tuple(sorted(found, key=lambda finding: finding.line or 0))
+    return tuple(sorted(findings, key=lambda finding: finding.line or 0))
 
 
 def _lint_budget(policy: Policy) -> Iterator[tuple[tuple[str, ...], str]]:

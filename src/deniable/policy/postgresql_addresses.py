@@ -91,19 +91,19 @@ def read_postgresql(text: str, *, own_options: tuple[str, ...] = ()) -> PostgreS
     >>> read_postgresql("postgresql://ann:open-sesame@db.example.org/ledgers#own").shown
     'postgresql://db.example.org/ledgers#own'
     """
-    found = _FORM.fullmatch(text)
-    if found is None:
+    match = _FORM.fullmatch(text)
+    if match is None:
         raise _unreadable()
-    part = {name: value and unquote(value) for name, value in found.groupdict().items()}
+    part = {name: value and unquote(value) for name, value in match.groupdict().items()}
     options = []
-    for option in filter(None, (found["options"] or "").split("&")):
+    for option in filter(None, (match["options"] or "").split("&")):
         name, equals, value = option.partition("=")
         if not equals or name not in (*_OPTIONS, *_SECRETS, *own_options):
             raise _unreadable()
         options.append((name, unquote(value)))
-    given = dict(options)
-    ports = (part["port"] or "0", given.get("port", "0"))
-    if len(given) < len(options) or not all(map(_is_port, ports)):
+    options_by_name = dict(options)
+    ports = (part["port"] or "0", options_by_name.get("port", "0"))
+    if len(options_by_name) < len(options) or not all(map(_is_port, ports)):
         raise _unreadable()
     return PostgreSQLAddress(
         part["user"],
@@ -112,7 +112,7 @@ def read_postgresql(text: str, *, own_options: tuple[str, ...] = ()) -> PostgreS
         int(part["port"]) if part["port"] else None,
         part["database"] or None,
         tuple(options),
-        found["name"] or "",
+        match["name"] or "",
     )
 
 

@@ -105,8 +105,8 @@ class Sample:
 
     def _match(self, columns: Mapping[str, Column]) -> "Sample":
         """The same sample with strata spelt like the declared keys."""
-        found = {name.lower(): column for name, column in columns.items()}
-        column = found.get(str(self.by).lower())
+        by_name = {name.lower(): column for name, column in columns.items()}
+        column = by_name.get(str(self.by).lower())
         keys = None if column is None else column.keys
         numbers = self.fraction if self.frame is None else self.frame
         assert isinstance(numbers, Mapping)
@@ -148,15 +148,15 @@ def _at(numbers: Any, key: KeyValue | None) -> Any:
     return numbers[key] if isinstance(numbers, Mapping) else numbers
 
 
-def _check_fraction(given: Any) -> Fraction:
-    number = Fraction(given) if isinstance(given, str) else given
-    found = _check(lambda: rational(number, "fraction"), "fraction")
-    if not 0 < found <= 1:
+def _check_fraction(entry: Any) -> Fraction:
+    number = Fraction(entry) if isinstance(entry, str) else entry
+    fraction = _check(lambda: rational(number, "fraction"), "fraction")
+    if not 0 < fraction <= 1:
         raise InvalidPolicy(
-            f"`fraction` of a sample must be above 0 and at most 1. Found {given}.",
+            f"`fraction` of a sample must be above 0 and at most 1. Found {entry}.",
             where=("sample", "fraction"),
         )
-    return Fraction(found)
+    return Fraction(fraction)
 
 
 def _check(check: Any, key: str) -> Any:

@@ -84,10 +84,10 @@ def check_address(source: str) -> str:
     engine = source.partition("://")[0]
     if engine not in get_args(RemoteEngine):
         # The rest of the address may hold a secret, so it is not quoted.
-        found = f" Found {engine}://." if engine.isalnum() else ""
+        quote = f" Found {engine}://." if engine.isalnum() else ""
         raise InvalidPolicy(
             "`source` must be the path of a file, or an address that begins with spark://, "
-            f"postgresql:// or ibis://.{found} Download a remote file first, and give its path."
+            f"postgresql:// or ibis://.{quote} Download a remote file first, and give its path."
         )
     if not has_secret(source):
         return source
@@ -137,15 +137,15 @@ def public_address(source: str) -> str:
     if not is_address(source):
         path, mark, inner = source.rpartition("#") if "#" in source else (source, "", "")
         return f"{os.path.realpath(path)}{mark}{inner}"
-    found = read_address(source)
+    address = read_address(source)
     around = [
-        f"{name}={os.environ[name]}" for name in _AROUND[found.engine] if name in os.environ
+        f"{name}={os.environ[name]}" for name in _AROUND[address.engine] if name in os.environ
     ]
-    backend = urlsplit(found.address).netloc.partition(":")[0]
-    if found.engine != "postgresql" and backend in _ON_THIS_MACHINE:
+    backend = urlsplit(address.address).netloc.partition(":")[0]
+    if address.engine != "postgresql" and backend in _ON_THIS_MACHINE:
         around.append(f"in={Path.cwd()}")
-    shown = "".join(f" {_without_secrets(setting)}" for setting in around)
-    return f"{_without_secrets(found.address)}#{found.table or ''}{shown}"
+    settings = "".join(f" {_without_secrets(setting)}" for setting in around)
+    return f"{_without_secrets(address.address)}#{address.table or ''}{settings}"
 
 
 def _without_secrets(address: str) -> str:

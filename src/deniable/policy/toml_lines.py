@@ -43,13 +43,15 @@ def lines_without(
     >>> lines_without("[a]\\nb = 1\\n# of c\\n[c]\\nb = 2", lambda path: path[0] == "c")
     [(1, '[a]'), (2, 'b = 1')]
     """
-    shown: list[tuple[int, str]] = []
+    numbered_lines: list[tuple[int, str]] = []
     for line, statement, paths in _named_statements(text):
         if statement.strip() and (not paths or any(map(is_hidden, paths))):
             continue
         lines = statement.removesuffix("\n").split("\n")
-        shown += [(line + place, one.rstrip("\r")) for place, one in enumerate(lines)]
-    return shown
+        numbered_lines += [
+            (line + place, line_text.rstrip("\r")) for place, line_text in enumerate(lines)
+        ]
+    return numbered_lines
 
 
 def _keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:

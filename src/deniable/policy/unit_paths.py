@@ -79,7 +79,7 @@ def check_unit_columns(
     if path is not None:
         UnitPath.parse(path)
     listed = tuple(unique) if isinstance(unique, list | tuple) else (unique,)
-    if not all(isinstance(one, str) and one for one in listed):
+    if not all(isinstance(column_name, str) and column_name for column_name in listed):
         raise InvalidPolicy(
             f"`unique` of table {name!r} must be a list of columns, such as "
             f'["order_id"]. Found {unique!r}.',
@@ -102,13 +102,13 @@ def check_paths(tables: Mapping[str, Any]) -> None:
 
 def path_tables(table: Any, tables: Mapping[str, Any]) -> list[Any]:
     """The tables along the path of a table, itself first."""
-    found, by_name = [table], {name.lower(): one for name, one in tables.items()}
-    while found[-1].path is not None and len(found) <= _LONGEST:
-        following = by_name.get(found[-1].path.table.lower())
+    chain, by_name = [table], {name.lower(): candidate for name, candidate in tables.items()}
+    while chain[-1].path is not None and len(chain) <= _LONGEST:
+        following = by_name.get(chain[-1].path.table.lower())
         if following is None:
             break
-        found.append(following)
-    return found
+        chain.append(following)
+    return chain
 
 
 def _check_path(table: Any, tables: Mapping[str, Any]) -> None:

@@ -17,21 +17,21 @@ INPUTS = tomllib.loads(FILE.read_text(encoding="utf-8"))["input"]
 
 
 def test_there_are_many_different_ones():
-    assert len({one["words"] for one in INPUTS}) == len(INPUTS) >= 60
+    assert len({case["words"] for case in INPUTS}) == len(INPUTS) >= 60
 
 
 @pytest.mark.parametrize("place", range(len(INPUTS)), ids=lambda i: INPUTS[i]["words"][:60])
 def test_one_line_says_what_is_wrong(run, hospital, place):
-    one = INPUTS[place]
-    status, out, err = run(*shlex.split(one["words"]))
+    case = INPUTS[place]
+    status, out, err = run(*shlex.split(case["words"]))
     told = err.replace(str(hospital), "FOLDER")
     if os.environ.get("DENIABLE_GOLDEN"):
-        one.update(status=status, says=told)
+        case.update(status=status, says=told)
         lines = []
         for entry in INPUTS:
             lines += ["[[input]]", *(f"{key} = {json.dumps(entry[key])}" for key in entry), ""]
         FILE.write_text("\n".join(lines), encoding="utf-8")
-    assert (status, told, out) == (one["status"], one["says"], "")
+    assert (status, told, out) == (case["status"], case["says"], "")
     assert status in (2, 3, 4, 5)
     assert told.count("\n") == 1
     assert told.startswith("deniable")
@@ -39,5 +39,5 @@ def test_one_line_says_what_is_wrong(run, hospital, place):
 
 
 def test_the_statuses_tell_usage_and_budget_apart():
-    assert {one["status"] for one in INPUTS} == {2, 3}
-    assert all(("costs" in one["says"]) == (one["status"] == 3) for one in INPUTS)
+    assert {case["status"] for case in INPUTS} == {2, 3}
+    assert all(("costs" in case["says"]) == (case["status"] == 3) for case in INPUTS)

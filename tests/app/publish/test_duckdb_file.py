@@ -10,8 +10,8 @@ def test_any_tool_reads_the_file(tables, tmp_path):
         write_duckdb(tmp_path / "released.duckdb", tables)
     with duckdb.connect(str(tmp_path / "released.duckdb"), read_only=True) as connection:
         for table in tables:
-            found = connection.sql(f"SELECT * FROM {table.name}").to_arrow_table()
-            assert found.to_pylist() == table.rows.to_pylist()
+            stored = connection.sql(f"SELECT * FROM {table.name}").to_arrow_table()
+            assert stored.to_pylist() == table.rows.to_pylist()
         joined = connection.execute(
             "SELECT certificate FROM by_ward JOIN certificates USING (certificate_id) LIMIT 1"
         ).fetchall()

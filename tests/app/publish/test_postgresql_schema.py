@@ -24,9 +24,9 @@ def test_any_tool_reads_the_schema(tables, postgresql):
         frame = pandas.read_sql_table(table.name, engine, schema="open_data")
         assert frame.to_dict("records") == table.rows.to_pylist()
     with engine.connect() as connection:
-        found = connection.execute(sa.text("SELECT * FROM open_data.certificates")).all()
-    assert {row.certificate_id for row in found} == {t.certificate_id for t in tables}
-    assert all(dp.verify(row.certificate).checks for row in found)
+        rows = connection.execute(sa.text("SELECT * FROM open_data.certificates")).all()
+    assert {row.certificate_id for row in rows} == {t.certificate_id for t in tables}
+    assert all(dp.verify(row.certificate).checks for row in rows)
     engine.dispose()
 
 

@@ -136,8 +136,8 @@ def collect(collection, people, look):
 
     async def take(token, number):
         waiting = key.blind()
-        asked = surveying.exchange_body(token, waiting).encode()
-        status, content = await post(application, "/s/s/exchange", asked)
+        request = surveying.exchange_body(token, waiting).encode()
+        status, content = await post(application, "/s/s/exchange", request)
         assert status == 200, content
         signature = read_base64(content["signature"])
         ticket = key.finish(waiting, signature)
@@ -154,19 +154,19 @@ def collect(collection, people, look):
         return Person(hashed, blinded, signature, ticket.hash, body)
 
     async def everybody():
-        found = []
+        results = []
         for place, (token, number) in enumerate(
             zip(collection.invite(people), numbers, strict=True)
         ):
-            found.append(await take(token, number))
+            results.append(await take(token, number))
             if people <= 1_000 or place % 10 == 9:
                 look()
-        return found
+        return results
 
-    found = asyncio.run(everybody())
+    results = asyncio.run(everybody())
     collection.store.close_survey()
     look()
-    return found
+    return results
 
 
 class FirstSeen:
@@ -176,9 +176,9 @@ class FirstSeen:
         self.places, self._count = {}, itertools.count()
 
     def scan(self, data):
-        for found in MARK.finditer(data):
-            if found[0] not in self.places:
-                self.places[found[0]] = next(self._count)
+        for match in MARK.finditer(data):
+            if match[0] not in self.places:
+                self.places[match[0]] = next(self._count)
 
 
 def sqlite_evidence(file, seen):
@@ -209,7 +209,7 @@ def sqlite_orders(file):
     connection = sqlite3.connect(file)
     rows = connection.execute("SELECT body FROM deniable_survey_report ORDER BY id").fetchall()
     connection.close()
-    places = {found[0]: found.start() for found in MARK.finditer(data)}
+    places = {match[0]: match.start() for match in MARK.finditer(data)}
     return {"key": _places(rows), "place in the file": places}
 
 
@@ -220,14 +220,14 @@ def postgresql_orders(where):
     with psycopg.connect(where.partition("#")[0]) as connection:
 
         def order(by):
-            found = {}
+            orders = {}
             for table, column in tables.items():
                 key = {"id": {"report": "id"}.get(table, column)}.get(by, by)
                 query = (
                     f'SELECT {column} FROM "{schema}".deniable_survey_{table} ORDER BY {key}'
                 )
-                found |= _places(connection.execute(query).fetchall())
-            return found
+                orders |= _places(connection.execute(query).fetchall())
+            return orders
 
         return {
             "xmin and ctid": order("xmin::text::bigint, ctid"),

@@ -89,13 +89,13 @@ def run_threads(count, work):
 def prepare(folder, store, passes):
     """The survey, and as many passes as their pages would send them."""
     collection = surveying.open_survey(Path(folder), "pass", store=store)
-    made = [surveying.make_pass(collection) for _ in range(passes)]
-    return collection, made
+    tickets = [surveying.make_pass(collection) for _ in range(passes)]
+    return collection, tickets
 
 
 def kill(folder, store, *, kills, passes):
     """Kills the server again and again while clients send; what it holds in the end."""
-    collection, made = prepare(folder, store, passes)
+    collection, tickets = prepare(folder, store, passes)
     port, acknowledged = free_port(), FORKED.Value("q", 0)
 
     def client():
@@ -107,13 +107,13 @@ def kill(folder, store, *, kills, passes):
                     number = next(numbers, None)
                 if number is None:
                     return
-                body = surveying.report_body(collection, number, **{"pass": made[number]})
+                body = surveying.report_body(collection, number, **{"pass": tickets[number]})
                 send_until_acknowledged(port, body)
                 with acknowledged.get_lock():
                     acknowledged.value += 1
                 if number % 7 == 0:  # a page that does not know, and another device
                     send(port, body)
-                    other = {"pass": made[number]}
+                    other = {"pass": tickets[number]}
                     send(port, surveying.report_body(collection, 40_000 + number, **other))
 
         run_threads(8, work)
@@ -145,7 +145,7 @@ def kill(folder, store, *, kills, passes):
 
 def race(folder, store, *, clients, passes):
     """Clients that all send every pass to two servers, each with a report of its own."""
-    collection, made = prepare(folder, store, passes)
+    collection, tickets = prepare(folder, store, passes)
     ports = [free_port(), free_port()]
     servers = [start_server(folder, store, port) for port in ports]
     statuses = FORKED.SimpleQueue()
@@ -157,7 +157,7 @@ def race(folder, store, *, clients, passes):
             start.wait()
             for turn in range(passes):
                 number = (turn + mine) % passes
-                ticket = {"pass": made[number]}
+                ticket = {"pass": tickets[number]}
                 body = surveying.report_body(collection, number * 64 + mine, **ticket)
                 seen.add(send(ports[mine % 2], body))
 
@@ -193,5 +193,5 @@ def run(job, folder, store, **how):
 if __name__ == "__main__":
     given = json.loads(sys.stdin.read())
     with contextlib.redirect_stdout(sys.stderr):
-        found = {"kill": kill, "race": race}[given.pop("job")](**given)
-    print(json.dumps(found))
+        outcome = {"kill": kill, "race": race}[given.pop("job")](**given)
+    print(json.dumps(outcome))

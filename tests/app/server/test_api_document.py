@@ -79,8 +79,8 @@ def test_only_people_read_it_and_only_if_it_is_configured(client, olga, place):
 def operations(document):
     loaded = schemathesis.openapi.from_dict(document)
     return {
-        f"{found.ok().method.upper()} {found.ok().path}": found.ok()
-        for found in loaded.get_all_operations()
+        f"{operation.ok().method.upper()} {operation.ok().path}": operation.ok()
+        for operation in loaded.get_all_operations()
     }
 
 

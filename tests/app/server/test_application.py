@@ -30,8 +30,8 @@ def client():
     async def echo(request: Request):
         return {"length": len(await request.body())}
 
-    with TestClient(make_application(router, https=True)) as made:
-        yield made
+    with TestClient(make_application(router, https=True)) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -225,7 +225,7 @@ THREATS = {
 
 def mutants():
     listed = tomllib.loads((ROOT / "tools" / "mutants.toml").read_text())
-    return {one["what"]: one["test"] for group in listed.values() for one in group}
+    return {mutant["what"]: mutant["test"] for group in listed.values() for mutant in group}
 
 
 @pytest.mark.parametrize("threat", THREATS)

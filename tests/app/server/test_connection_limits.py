@@ -34,10 +34,10 @@ class Transport:
 
 def connect(protocol, address, state):
     config = Config(lambda: None, http=protocol, log_config=None)
-    made = protocol(config, state, {}, _loop=LOOP)
+    connection = protocol(config, state, {}, _loop=LOOP)
     transport = Transport(address)
-    made.connection_made(transport)
-    return made, transport
+    connection.connection_made(transport)
+    return connection, transport
 
 
 def test_one_address_leaves_room_for_others():
@@ -75,10 +75,10 @@ def test_what_has_ended_is_forgotten_and_no_address_is_kept():
 
 def test_a_connection_has_some_seconds_for_its_request():
     protocol, state = limited_protocol(OpenConnections()), ServerState()
-    made, _ = connect(protocol, "192.0.2.7", state)
-    waiting = made.patience
+    connection, _ = connect(protocol, "192.0.2.7", state)
+    waiting = connection.patience
     assert 0 < waiting.when() - LOOP.time() <= REQUEST_SECONDS
-    made.connection_lost(None)
+    connection.connection_lost(None)
     assert waiting.cancelled()
 
 

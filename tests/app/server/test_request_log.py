@@ -26,13 +26,15 @@ def test_a_line_says_who_and_which_route_and_no_value(place, capsys):
     written = capsys.readouterr().err
     lines = [json.loads(line) for line in written.splitlines()]
     assert {tuple(line) for line in lines} == {("time", "method", "route", "status", "person")}
-    found = [(line["method"], line["route"], line["status"], line["person"]) for line in lines]
-    assert ("POST", "/v1/{policy}/releases", 202, "ann") in found
-    assert ("GET", "/v1/{policy}/releases/{name}", 200, "ann") in found
-    assert ("GET", "/v1/{policy}/budget", 200, "ann") in found
-    assert ("GET", "/v1/{policy}/budget", 401, None) in found
-    assert ("GET", None, 404, None) in found
-    assert ("GET", "/health", 200, None) in found
+    entries = [
+        (line["method"], line["route"], line["status"], line["person"]) for line in lines
+    ]
+    assert ("POST", "/v1/{policy}/releases", 202, "ann") in entries
+    assert ("GET", "/v1/{policy}/releases/{name}", 200, "ann") in entries
+    assert ("GET", "/v1/{policy}/budget", 200, "ann") in entries
+    assert ("GET", "/v1/{policy}/budget", 401, None) in entries
+    assert ("GET", None, 404, None) in entries
+    assert ("GET", "/health", 200, None) in entries
     for secret in ("canary", token, name, "SELECT", "1/2", "127.0.0.1", "testclient"):
         assert secret not in written
 

@@ -13,10 +13,10 @@ def answer(request):
 
 def test_a_page_may_say_otherwise_for_itself():
     app = SecurityHeaders(Starlette(routes=[Route("/", answer)]), https=False, on_failure=None)
-    found = TestClient(app).get("/").headers
-    assert found.get_list("content-security-policy") == ["img-src data:"]
+    headers = TestClient(app).get("/").headers
+    assert headers.get_list("content-security-policy") == ["img-src data:"]
     rest = {name: value for name, value in HEADERS.items() if "policy" not in name[:25]}
-    assert rest.items() <= dict(found).items()
+    assert rest.items() <= dict(headers).items()
 
 
 def test_a_failure_after_the_start_is_not_answered_twice():

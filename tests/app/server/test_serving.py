@@ -73,7 +73,7 @@ def make_certificate(folder):
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")])
     now = datetime.datetime.now(datetime.UTC)
-    made = (
+    certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -87,7 +87,7 @@ def make_certificate(folder):
         )
         .sign(key, hashes.SHA256())
     )
-    (folder / "c.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    (folder / "c.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     private = key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,

@@ -39,8 +39,8 @@ def test_the_container_is_built_from_what_is_there():
     assert {*EXTRAS} <= project["optional-dependencies"].keys()
     (image,) = {step.split()[0] for step in steps("FROM")}
     (least,) = re.findall(r"[0-9.]+", project["requires-python"])
-    found = re.match(r"python:([0-9.]+)-slim", image).group(1)
-    assert tuple(map(int, found.split("."))) >= tuple(map(int, least.split(".")))
+    version = re.match(r"python:([0-9.]+)-slim", image).group(1)
+    assert tuple(map(int, version.split("."))) >= tuple(map(int, least.split(".")))
 
 
 def test_the_container_takes_no_library_without_its_hash():

@@ -8,19 +8,19 @@ from tests.app.server.surveying import blind, exchange_body, make_pass, report_b
 
 def test_racing_clients_of_two_servers(tmp_path, store, size):
     clients = size(small=16, full=64, what="clients that race for the same passes")
-    found = racing.run("race", tmp_path, store, clients=clients, passes=12)
-    assert found["statuses"] == ["200"]
-    assert [number // 64 for number in found["held"]] == list(range(12))
+    outcome = racing.run("race", tmp_path, store, clients=clients, passes=12)
+    assert outcome["statuses"] == ["200"]
+    assert [number // 64 for number in outcome["held"]] == list(range(12))
 
 
 def test_kills_of_the_server(tmp_path, store, size):
     kills = size(small=3, full=200, what="kills of the server while clients send")
     passes = 60 + 15 * kills
-    found = racing.run("kill", tmp_path, store, kills=kills, passes=passes)
-    assert (found["client"], found["acknowledged"]) == (0, passes)
-    assert found["held"] == list(range(passes))
-    assert found["keys"] == 1
-    assert set(found["sizes"]) == {50}
+    outcome = racing.run("kill", tmp_path, store, kills=kills, passes=passes)
+    assert (outcome["client"], outcome["acknowledged"]) == (0, passes)
+    assert outcome["held"] == list(range(passes))
+    assert outcome["keys"] == 1
+    assert set(outcome["sizes"]) == {50}
 
 
 def test_reloads_and_a_second_device(tmp_path, monkeypatch):

@@ -42,7 +42,7 @@ BUILDERS = {
 }
 
 
-def made(kind, device=None, text=SURVEY, **more):
+def make_cards(kind, device=None, text=SURVEY, **more):
     manifest = manifest_of(text, **more)
     cards = write_cards(manifest, device=device)
     return manifest, cards, BUILDERS[kind](manifest, cards, draw_code(manifest.hash)).decode()
@@ -50,7 +50,7 @@ def made(kind, device=None, text=SURVEY, **more):
 
 @pytest.mark.parametrize("kind", BUILDERS)
 def test_every_text_of_a_card_is_printed(kind):
-    manifest, cards, page = made(kind)
+    manifest, cards, page = make_cards(kind)
     for card in cards:
         texts = [card.throw, *(text for row in card.rows for text in row)]
         if kind != "interviewer":
@@ -62,20 +62,20 @@ def test_every_text_of_a_card_is_printed(kind):
     assert "<path" in page  # the code
     assert not re.search(r"\sstyle=|<script|http-equiv=.refresh", page)
     assert "REHEARSAL" not in page
-    assert "REHEARSAL" in made(kind, rehearsal=True)[2]
+    assert "REHEARSAL" in make_cards(kind, rehearsal=True)[2]
 
 
 def test_a_sheet_has_eight_cards_of_each_question():
-    assert made("sheets")[2].count('<section class="card') == 16
-    assert made("cards")[2].count('<section class="card') == 2
+    assert make_cards("sheets")[2].count('<section class="card') == 16
+    assert make_cards("cards")[2].count('<section class="card') == 2
 
 
 def test_decks_and_spinners_have_their_outcomes():
     single = SURVEY.split('[[questions]]\nid = "offer"')[0]
-    deck = made("interviewer", "cards", single.replace("two-coins", "cards"))[2]
+    deck = make_cards("interviewer", "cards", single.replace("two-coins", "cards"))[2]
     assert deck.count("<div>Say the truth</div>") == 7
     assert deck.count("<div>Say the opposite of the truth</div>") == 3
-    wheel = made("interviewer", "spinner", single)[2]
+    wheel = make_cards("interviewer", "spinner", single)[2]
     assert wheel.count('<path d="M0 0L') == 4
     assert len(re.findall(">truth</text>", wheel)) == 2
 
@@ -109,7 +109,7 @@ design = { unrelated = ["7/10", "1/12"] }
 def test_both_questions_and_the_deck_are_printed():
     survey = f'id="s"\ntitle="S"\nepsilon=6\n{BIRTHDAYS}'
     for kind in BUILDERS:
-        _, cards, page = made(kind, text=survey)
+        _, cards, page = make_cards(kind, text=survey)
         assert all(card.harmless in page for card in cards)
         assert "“different”" in page
     assert page.count("<div>Answer question 1</div>") == 7
@@ -123,7 +123,7 @@ def test_both_questions_and_the_deck_are_printed():
 def test_every_card_fits_its_paper(chromium, tmp_path, kind, language):
     text = f'languages = ["{language}"]\n{SURVEY.replace("epsilon = 4", "epsilon = 12")}'
     text += LONG + BIRTHDAYS
-    _, cards, page = made(kind, text=text)
+    _, cards, page = make_cards(kind, text=text)
     file = tmp_path / f"{kind}.html"
     file.write_text(page, encoding="utf-8")
     tab, messages = chromium.new_page(), []

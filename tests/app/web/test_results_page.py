@@ -138,14 +138,14 @@ def test_the_page_is_english_and_the_survey_speaks_its_own_language():
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_the_results_page(chromium, tmp_path, scheme):
-    made = {"right to left": in_arabic(rehearsal=True)}
+    pages = {"right to left": in_arabic(rehearsal=True)}
     if scheme == "light":
-        made["every kind"] = build_results_page(find_results(*simulated(EVERY_KIND, 450)))
+        pages["every kind"] = build_results_page(find_results(*simulated(EVERY_KIND, 450)))
     context = chromium.new_context(
         viewport={"width": 320, "height": 600}, color_scheme=scheme, reduced_motion="reduce"
     )
     tab = context.new_page()
-    for name, content in made.items():
+    for name, content in pages.items():
         file = tmp_path / f"{name}.html"
         file.write_bytes(content)
         tab.goto(file.as_uri())

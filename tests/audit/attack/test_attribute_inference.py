@@ -14,10 +14,10 @@ def test_the_smokers_risk_is_not_a_leak():
     smokes = RNG.integers(0, 2, 4000) == 1
     ill = RNG.random(4000) < np.where(smokes, 0.9, 0.1)
     people = pa.table({"smokes": smokes, "ill": ill})
-    found = attribute_inference(people, secret="ill", known=["smokes"])
-    assert found.exact[0] == pytest.approx(0.9, abs=0.03)
-    assert abs(found.leak) < 0.01
-    assert abs(found.private_leak) < 0.01
+    finding = attribute_inference(people, secret="ill", known=["smokes"])
+    assert finding.exact[0] == pytest.approx(0.9, abs=0.03)
+    assert abs(finding.leak) < 0.01
+    assert abs(finding.private_leak) < 0.01
 
 
 def test_small_cells_leak_and_noise_stops_it():
@@ -25,10 +25,10 @@ def test_small_cells_leak_and_noise_stops_it():
         {"zip": RNG.integers(0, 1000, 2000), "ill": RNG.integers(0, 2, 2000) == 1}
     )
     limits = {"bounds": {"zip": (0, 999)}, "step": {"zip": 1}}
-    found = attribute_inference(people, secret="ill", known=["zip"], epsilon=0.1, **limits)
-    assert found.leak > 0.2
-    assert found.private_leak < found.leak / 2
-    assert found.exact[1] == pytest.approx(0.5, abs=0.07)
+    finding = attribute_inference(people, secret="ill", known=["zip"], epsilon=0.1, **limits)
+    assert finding.leak > 0.2
+    assert finding.private_leak < finding.leak / 2
+    assert finding.exact[1] == pytest.approx(0.5, abs=0.07)
 
 
 def test_it_says_if_no_group_was_released():

@@ -25,8 +25,8 @@ def test_sizes_limit_the_sets():
 def test_a_dependence_of_four_among_many_dimensions():
     rows = np.random.default_rng(2).integers(0, 1000, (30, 20))
     rows[7] = rows[1] - 3 * rows[12] + 2 * rows[29]
-    found = sets(rows, [1] * 30, 5)
-    assert (found.sets, found.complete) == (((1, 7, 12, 29),), 4)
+    isolation = sets(rows, [1] * 30, 5)
+    assert (isolation.sets, isolation.complete) == (((1, 7, 12, 29),), 4)
 
 
 def test_a_set_with_a_smaller_one_inside_is_not_reported():
@@ -37,4 +37,4 @@ def test_relations():
     assert solve_relation(np.array([[1, 0], [0, 1]]), 7) == [0, 0]
     assert solve_relation(np.array([[1], [2], [3]]), 7) == [0, 0, 0]  # not unique
     relation = solve_relation(np.array([[1, 0], [0, 1], [1, 1]]), 7)
-    assert [one * 6 * pow(relation[0], -1, 7) % 7 for one in relation] == [6, 6, 1]
+    assert [factor * 6 * pow(relation[0], -1, 7) % 7 for factor in relation] == [6, 6, 1]

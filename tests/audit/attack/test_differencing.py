@@ -27,9 +27,9 @@ NOT_BOB = "SELECT COUNT(*) AS n FROM staff WHERE ill AND name <> 'Bob'"
 
 
 def test_two_counts_reveal_one_person_also_if_the_answers_are_equal():
-    found = attack(ALL, NOT_BOB, secret="ill", fewer_than=2)
-    assert found.exposed == 1
-    assert found.describe(found.isolated[0]) == "(question 1, n) - (question 2, n)"
+    finding = attack(ALL, NOT_BOB, secret="ill", fewer_than=2)
+    assert finding.exposed == 1
+    assert finding.describe(finding.isolated[0]) == "(question 1, n) - (question 2, n)"
     assert attack(ALL, secret="ill", fewer_than=2).isolated == ()
 
 
@@ -40,8 +40,8 @@ def test_without_a_secret_it_is_about_who_is_counted():
 
 
 def test_small_cells_of_a_group_by_are_seen():
-    found = attack("SELECT name, COUNT(*) AS n FROM staff GROUP BY name", fewer_than=2)
-    assert found.exposed == 6
+    finding = attack("SELECT name, COUNT(*) AS n FROM staff GROUP BY name", fewer_than=2)
+    assert finding.exposed == 6
 
 
 def test_groups_of_fewer_than_k_are_seen():
@@ -51,12 +51,12 @@ def test_groups_of_fewer_than_k_are_seen():
 
 
 def test_what_is_not_linear_is_listed():
-    found = attack(ALL, "SELECT MEDIAN(n) FROM nowhere", "nonsense")
-    assert [question for question, _ in found.skipped] == [
+    finding = attack(ALL, "SELECT MEDIAN(n) FROM nowhere", "nonsense")
+    assert [question for question, _ in finding.skipped] == [
         "SELECT MEDIAN(n) FROM nowhere",
         "nonsense",
     ]
-    assert "Not attacked: 2" in str(found)
+    assert "Not attacked: 2" in str(finding)
 
 
 def test_a_release_in_a_folder_of_logs_is_named_and_left_out(tmp_path):
@@ -64,22 +64,22 @@ def test_a_release_in_a_folder_of_logs_is_named_and_left_out(tmp_path):
         tmp_path / "answer.json"
     )
     (tmp_path / "log.sql").write_text(f"{ALL};{NOT_BOB}")
-    found = differencing(STAFF, tmp_path, table="staff", secret="ill", fewer_than=2)
-    assert found.exposed == 1
-    assert "it is a release" in dict(found.skipped)["answer.json"]
-    assert "answer.json" in str(found)
+    finding = differencing(STAFF, tmp_path, table="staff", secret="ill", fewer_than=2)
+    assert finding.exposed == 1
+    assert "it is a release" in dict(finding.skipped)["answer.json"]
+    assert "answer.json" in str(finding)
 
 
 def test_the_rows_of_one_person_count_once():
     visits = pa.table({"who": [1, 1, 1, 2], "ward": ["A", "A", "B", "B"]})
     limits = {"unit": "who", "max_groups_per_unit": 2, "max_rows_per_unit_per_group": 2}
     text = "SELECT ward, COUNT(*) AS n FROM data GROUP BY ward"
-    found = differencing(visits, [text], fewer_than=2, **limits)
-    sets = {found.describe(one): one.people for one in found.isolated}
+    finding = differencing(visits, [text], fewer_than=2, **limits)
+    sets = {finding.describe(group): group.people for group in finding.isolated}
     assert sets.pop("(question 1, n of A)") == 1
     # Person 1 has two rows in A for one in B: twice B less A is about person 2.
     assert list(sets.values()) == [1]
-    assert (found.exposed, found.people) == (2, 2)
+    assert (finding.exposed, finding.people) == (2, 2)
 
 
 VISITS = {"who": [1, 1, 1, 2, 3], "cost": [10, 20, 30, 40, 50]}
@@ -91,9 +91,9 @@ def attack_visits(*questions, **options):
 
 
 def test_one_person_whose_rows_differ_is_singled_out():
-    found = attack_visits("SELECT SUM(cost) AS s FROM data WHERE who = 1")
-    assert [one.people for one in found.isolated] == [1]
-    assert (found.exposed, found.people) == (1, 3)
+    finding = attack_visits("SELECT SUM(cost) AS s FROM data WHERE who = 1")
+    assert [group.people for group in finding.isolated] == [1]
+    assert (finding.exposed, finding.people) == (1, 3)
     few = attack_visits(
         "SELECT SUM(cost) AS s FROM data", "SELECT SUM(cost) AS s FROM data WHERE who > 1"
     )
@@ -105,12 +105,12 @@ def test_one_person_whose_rows_differ_is_singled_out():
     ("ill", "exposed"), [([1, 1, 1, 0, 1], 1), ([1, 0, 1, 0, 1], 0)], ids=["person", "row"]
 )
 def test_a_secret_of_a_person_is_one_unknown_and_secrets_of_rows_are_several(ill, exposed):
-    visits = pa.table(VISITS | {"ill": [one == 1 for one in ill]})
-    asked = ["SELECT SUM(cost) AS s FROM data WHERE ill AND who = 1"]
+    visits = pa.table(VISITS | {"ill": [value == 1 for value in ill]})
+    texts = ["SELECT SUM(cost) AS s FROM data WHERE ill AND who = 1"]
     limits = {"unit": "who", "bounds": {"cost": (0, 99)}, "secret": "ill"}
-    found = differencing(visits, asked, fewer_than=2, **limits)
-    assert found.exposed == exposed
-    assert ("count as several people" in str(found)) == (not exposed)
+    finding = differencing(visits, texts, fewer_than=2, **limits)
+    assert finding.exposed == exposed
+    assert ("count as several people" in str(finding)) == (not exposed)
 
 
 def test_totals_that_may_not_fit_are_named():
@@ -134,41 +134,47 @@ def attack_paid(*questions, **options):
 
 
 def test_averages_without_a_count_are_differenced():
-    asked = "SELECT AVG(pay) AS a FROM staff", "SELECT AVG(pay) AS a FROM staff WHERE pay > 10"
-    found = attack_paid(*asked)
-    assert found.exposed == 1
-    assert "a × its count" in found.describe(found.isolated[0])
-    assert attack_paid(asked[0]).isolated == ()
+    texts = "SELECT AVG(pay) AS a FROM staff", "SELECT AVG(pay) AS a FROM staff WHERE pay > 10"
+    finding = attack_paid(*texts)
+    assert finding.exposed == 1
+    assert "a × its count" in finding.describe(finding.isolated[0])
+    assert attack_paid(texts[0]).isolated == ()
 
 
 def test_averages_over_the_secret_are_equations():
     every = "SELECT AVG(pay) AS a FROM staff WHERE ill"
     but_bob = f"{every} AND name <> 'Bob'"
-    found = attack_paid(every, but_bob, secret="ill")
-    assert found.exposed == 1
-    assert "sum of values less a" in found.describe(found.isolated[0])
+    finding = attack_paid(every, but_bob, secret="ill")
+    assert finding.exposed == 1
+    assert "sum of values less a" in finding.describe(finding.isolated[0])
     assert attack_paid(every, secret="ill").isolated == ()
 
 
 def test_a_median_of_few_people_is_a_finding():
     text = "SELECT team, MEDIAN(pay) AS m FROM staff WHERE {} GROUP BY team"
-    found = attack_paid(text.format("pay < 45"))
-    assert [(str(one), many) for one, many in found.small] == [("question 1, m of b", 1)]
-    assert found.exposed == 1
-    assert "about fewer than 2 people" in str(found)
+    finding = attack_paid(text.format("pay < 45"))
+    assert [(str(number), many) for number, many in finding.small] == [
+        ("question 1, m of b", 1)
+    ]
+    assert finding.exposed == 1
+    assert "about fewer than 2 people" in str(finding)
     assert attack_paid(text.format("pay < 55")).small == ()
     assert attack_paid(text.format("pay < 45"), secret="ill").small == ()  # it reads no secret
     assert attack_paid(text.format("pay < 45 AND ill"), secret="ill").exposed == 1
 
 
 def test_an_average_of_one_person_is_a_finding_whatever_her_value():
-    found = attack_paid("SELECT AVG(pay) AS a FROM staff WHERE ill AND pay < 15", secret="ill")
-    assert found.exposed == 1
+    finding = attack_paid(
+        "SELECT AVG(pay) AS a FROM staff WHERE ill AND pay < 15", secret="ill"
+    )
+    assert finding.exposed == 1
 
 
 def test_the_questions_of_a_combination_are_listed_by_number_and_text():
-    found = attack("SELECT COUNT(*) AS n FROM staff", ALL, NOT_BOB, secret="ill", fewer_than=2)
-    text = str(found)
+    finding = attack(
+        "SELECT COUNT(*) AS n FROM staff", ALL, NOT_BOB, secret="ill", fewer_than=2
+    )
+    text = str(finding)
     assert "(question 2, n) - (question 3, n)" in text
     lines = text.split("These questions")[1].splitlines()
     assert [line.split()[0] for line in lines[2:4]] == ["2", "3"]
@@ -184,5 +190,5 @@ def test_sets_beyond_the_list_are_counted():
 
 
 def test_numbers_are_counted_once_whatever_the_secret():
-    found = attack("SELECT team, COUNT(*) AS n FROM staff GROUP BY team", secret="name")
-    assert "1 questions publish 2 counts" in str(found)
+    finding = attack("SELECT team, COUNT(*) AS n FROM staff GROUP BY team", secret="name")
+    assert "1 questions publish 2 counts" in str(finding)

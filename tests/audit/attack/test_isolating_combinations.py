@@ -19,18 +19,18 @@ MATRICES = st.integers(1, 6).flatmap(
 
 def rank(rows):
     """The rank over the rationals."""
-    rows, found = [[Fraction(x) for x in row] for row in rows], 0
+    rows, top = [[Fraction(x) for x in row] for row in rows], 0
     for column in range(len(rows[0])):
-        pivot = next((r for r in range(found, len(rows)) if rows[r][column]), None)
+        pivot = next((r for r in range(top, len(rows)) if rows[r][column]), None)
         if pivot is None:
             continue
-        rows[found], rows[pivot] = rows[pivot], rows[found]
+        rows[top], rows[pivot] = rows[pivot], rows[top]
         for r in range(len(rows)):
-            if r != found and rows[r][column]:
-                factor = rows[r][column] / rows[found][column]
-                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[found], strict=True)]
-        found += 1
-    return found
+            if r != top and rows[r][column]:
+                factor = rows[r][column] / rows[top][column]
+                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[top], strict=True)]
+        top += 1
+    return top
 
 
 def spans(rows, vector):
@@ -40,8 +40,8 @@ def spans(rows, vector):
 @given(MATRICES)
 def test_a_profile_is_isolated_exactly_if_its_unit_vector_is_in_the_row_space(rows):
     wide = len(rows[0])
-    found = isolate(np.array(rows), [1] * wide, fewer_than=2).found
-    isolated = {one.profiles[0] for one in found}
+    groups = isolate(np.array(rows), [1] * wide, fewer_than=2).sets
+    isolated = {group.profiles[0] for group in groups}
     units = [[int(i == j) for j in range(wide)] for i in range(wide)]
     assert isolated == {i for i in range(wide) if spans(rows, units[i])}
 
@@ -49,17 +49,17 @@ def test_a_profile_is_isolated_exactly_if_its_unit_vector_is_in_the_row_space(ro
 @given(MATRICES)
 def test_every_recipe_gives_what_it_says(rows):
     matrix = np.array(rows)
-    for one in isolate(matrix, [1] * matrix.shape[1], fewer_than=4).found:
-        if one.recipe:
-            total = sum(matrix[place].astype(object) * factor for place, factor in one.recipe)
-            assert set(np.flatnonzero(np.asarray(total) != 0).tolist()) == set(one.profiles)
+    for group in isolate(matrix, [1] * matrix.shape[1], fewer_than=4).sets:
+        if group.recipe:
+            total = sum(matrix[place].astype(object) * factor for place, factor in group.recipe)
+            assert set(np.flatnonzero(np.asarray(total) != 0).tolist()) == set(group.profiles)
 
 
 @given(MATRICES)
 def test_a_pair_is_found_if_some_combination_depends_on_these_two_alone(rows):
     matrix = np.array(rows)
     wide = matrix.shape[1]
-    covered = {p for one in isolate(matrix, [1] * wide, 3).found for p in one.profiles}
+    covered = {p for group in isolate(matrix, [1] * wide, 3).sets for p in group.profiles}
     for i in range(wide):
         for j in range(i):
             others = [[row[k] for k in range(wide) if k not in (i, j)] for row in rows]
@@ -83,18 +83,18 @@ def test_everybody_is_reported_in_the_smallest_set_that_there_is(rows, people, l
     smallest, circuits = {}, []
     for many in range(1, wide + 1):
         for profiles in combinations(range(wide), many):
-            if any(set(one) <= set(profiles) for one in circuits) or not seen(profiles):
+            if any(set(entry) <= set(profiles) for entry in circuits) or not seen(profiles):
                 continue
             circuits.append(profiles)
             size = sum(people[profile] for profile in profiles)
             for profile in profiles if size < limit else ():
                 smallest[profile] = min(size, smallest.get(profile, size))
     reported = {}
-    for one in isolation.found:
-        assert one.people == sum(people[profile] for profile in one.profiles) < limit
-        assert seen(one.profiles)
-        for profile in one.profiles:
-            reported[profile] = min(one.people, reported.get(profile, one.people))
+    for entry in isolation.sets:
+        assert entry.people == sum(people[profile] for profile in entry.profiles) < limit
+        assert seen(entry.profiles)
+        for profile in entry.profiles:
+            reported[profile] = min(entry.people, reported.get(profile, entry.people))
     assert reported == smallest
 
 
@@ -106,9 +106,9 @@ def test_a_set_of_four_that_no_short_recipe_shows_is_found():
     hidden[[3, 8, 20, 31]] = 1, 2, 1, 1
     vectors = np.concatenate([vectors, [hidden + vectors.sum(axis=0)]])
     isolation = isolate(vectors, [1] * 40, fewer_than=5)
-    assert (3, 8, 20, 31) in [one.profiles for one in isolation.found]
+    assert (3, 8, 20, 31) in [group.profiles for group in isolation.sets]
     assert isolation.complete is None
-    assert isolation.found[0].recipe[-1][0] == 6
+    assert isolation.sets[0].recipe[-1][0] == 6
 
 
 def test_a_search_that_is_too_long_says_how_far_it_came():
@@ -121,13 +121,13 @@ def test_a_long_combination_is_found():
     """x1, x1 + x2, ..., and the sum of all but the last: no two or three questions suffice."""
     n = 9
     rows = [[int(j in (i, (i + 1) % n)) for j in range(n)] for i in range(n)]
-    found = isolate(np.array(rows), [1] * n, fewer_than=2).found
-    assert len(found) == n
-    assert all(len(one.recipe) == n for one in found)
+    groups = isolate(np.array(rows), [1] * n, fewer_than=2).sets
+    assert len(groups) == n
+    assert all(len(group.recipe) == n for group in groups)
 
 
 def test_large_groups_are_not_reported():
-    assert isolate(np.array([[1, 0], [1, 1]]), [10, 10], fewer_than=10).found == ()
+    assert isolate(np.array([[1, 0], [1, 1]]), [10, 10], fewer_than=10).sets == ()
 
 
 def test_profiles_are_merged():
@@ -139,5 +139,5 @@ def test_profiles_are_merged():
 @pytest.mark.parametrize("many", [30])
 def test_random_subset_sums_isolate_everybody(many):
     vectors = np.random.default_rng(1).integers(0, 2, (4 * many, many))
-    found = isolate(vectors, [1] * many, fewer_than=2).found
-    assert {p for one in found for p in one.profiles} == set(range(many))
+    groups = isolate(vectors, [1] * many, fewer_than=2).sets
+    assert {p for group in groups for p in group.profiles} == set(range(many))

@@ -15,8 +15,8 @@ def test_exact_counts_are_solved_exactly():
         axis=1,
     )
     answers = sum(parts[v] @ (truth == v) for v in range(3))
-    found = fit_values(parts, answers, np.ones(20))
-    assert np.array_equal(found.argmax(axis=1), truth)
+    values = fit_values(parts, answers, np.ones(20))
+    assert np.array_equal(values.argmax(axis=1), truth)
 
 
 def test_numbers_that_were_not_published_do_not_count():
@@ -32,5 +32,5 @@ def test_profiles_of_several_people_add_up():
 
 
 def test_without_any_number_nothing_is_learnt():
-    found = fit_values(np.zeros((2, 0, 3)), np.zeros(0), np.ones(3))
-    assert found.sum(axis=1).tolist() == pytest.approx([1, 1, 1])
+    values = fit_values(np.zeros((2, 0, 3)), np.zeros(0), np.ones(3))
+    assert values.sum(axis=1).tolist() == pytest.approx([1, 1, 1])

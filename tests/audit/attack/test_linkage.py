@@ -29,24 +29,24 @@ def by_hand(rows, columns):
 def test_every_set_is_counted_as_by_hand(rows):
     columns = {f"c{i}": pa.array([row[i] for row in rows], pa.int64()) for i in range(5)}
     owned = OwnedRows(pa.table(columns), Table("data"))  # opens no engine
-    found = {one.columns: one for one in linkage(owned).sets}
-    whole = [set(one.columns) for one in found.values() if one.alone == len(rows)]
+    by_columns = {entry.columns: entry for entry in linkage(owned).sets}
+    whole = [set(entry.columns) for entry in by_columns.values() if entry.alone == len(rows)]
     for size in range(1, 5):
         for places in combinations(range(5), size):
             names = tuple(f"c{i}" for i in places)
-            if any(one < set(names) for one in whole):
-                assert names not in found  # a smaller set singles out everybody
+            if any(entry < set(names) for entry in whole):
+                assert names not in by_columns  # a smaller set singles out everybody
                 continue
             alone, cells = by_hand(rows, places)
-            assert (found[names].alone, found[names].matches) == (alone, cells)
-            assert sum(found[names].histogram) == len(rows)
+            assert (by_columns[names].alone, by_columns[names].matches) == (alone, cells)
+            assert sum(by_columns[names].histogram) == len(rows)
 
 
 def test_people_with_several_rows_are_singled_out_by_any_of_them():
     visits = pa.table({"who": ["a", "a", "b"], "day": [1, 2, 1]})
-    found = linkage(visits, unit="who")
-    assert (found.people, found.sets[0].alone) == (2, 1)
-    assert [one.columns for one in found.sets] == [("day",)]
+    finding = linkage(visits, unit="who")
+    assert (finding.people, finding.sets[0].alone) == (2, 1)
+    assert [entry.columns for entry in finding.sets] == [("day",)]
 
 
 def test_chunks_with_missing_values_are_one_column():
@@ -79,14 +79,14 @@ def test_zip_code_birth_date_and_sex(size):
             "sex": rng.integers(0, 2, people),
         }
     )
-    found = linkage(country, most_columns=3)
-    assert found.share("zip", "born", "sex") == pytest.approx(0.86, abs=0.02)
-    assert found.share("zip", "sex") < 0.01
+    finding = linkage(country, most_columns=3)
+    assert finding.share("zip", "born", "sex") == pytest.approx(0.86, abs=0.02)
+    assert finding.share("zip", "sex") < 0.01
 
 
 def test_all_sets_of_twenty_columns(size):
     people = size(small=1_000, full=100_000, what="people with 20 columns")
     rng = np.random.default_rng(3)
     columns = {f"c{i}": rng.integers(0, 2 + i // 3, people) for i in range(20)}
-    found = linkage(pa.table(columns))
-    assert found.examined == 20 + 190 + 1140 + 4845
+    finding = linkage(pa.table(columns))
+    assert finding.examined == 20 + 190 + 1140 + 4845

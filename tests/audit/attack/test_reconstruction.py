@@ -12,17 +12,19 @@ KNOWN = {0: 1.0, 2: 0.94, 4: 0.78, 8: 0.66, 16: 0.58}
 
 def test_the_share_of_bits_falls_as_noise_grows(size):
     repeats = size(small=20, full=150, what="reconstructions at each of five noises")
-    found = reconstruction(64, sums=256, noises=list(KNOWN), repeats=repeats)
+    finding = reconstruction(64, sums=256, noises=list(KNOWN), repeats=repeats)
     for noise, share in KNOWN.items():
-        assert found.share(noise) == pytest.approx(share, abs=0.05 if repeats > 100 else 0.075)
-    assert found.share(0) == 1
+        assert finding.share(noise) == pytest.approx(
+            share, abs=0.05 if repeats > 100 else 0.075
+        )
+    assert finding.share(0) == 1
 
 
 def test_bits_of_a_table_are_recovered():
     patients = pa.table({"ill": ["yes", "no", "no"] * 20})
-    found = reconstruction(patients, secret="ill", people=20, noises=[0])
-    assert (found.people, found.sums, found.share(0)) == (20, 80, 1)
-    assert not found.made_up
+    finding = reconstruction(patients, secret="ill", people=20, noises=[0])
+    assert (finding.people, finding.sums, finding.share(0)) == (20, 80, 1)
+    assert not finding.made_up
 
 
 @pytest.mark.parametrize("secret", [None, "nix", "three"])

@@ -59,7 +59,7 @@ def test_every_point_of_the_curve_is_a_proof(name, point):
 
     def fixed(x, flip, choose):
         given = {"flip": flip, "choose": choose, "p": point}
-        return program(x, **{one: given[one] for one in names})
+        return program(x, **{parameter: given[parameter] for parameter in names})
 
     single = prove(fixed, neighbors=curve.pairs)
     assert curve.at(point).table == single.table

@@ -9,23 +9,23 @@ from deniable.errors import DeniableError
 
 
 def test_replace_pairs_differ_in_one_place():
-    found = make_datasets("replace", domain=[0, 1, 2], size=2)
+    datasets = make_datasets("replace", domain=[0, 1, 2], size=2)
     wanted = {
         frozenset(pair)
-        for pair in combinations(found.inputs, 2)
+        for pair in combinations(datasets.inputs, 2)
         if sum(a != b for a, b in zip(*pair, strict=True)) == 1
     }
-    assert {frozenset(pair) for pair in found.pairs} == wanted
-    assert len(found.pairs) == len(wanted) == 18
+    assert {frozenset(pair) for pair in datasets.pairs} == wanted
+    assert len(datasets.pairs) == len(wanted) == 18
 
 
 def test_add_remove_pairs_differ_in_one_record():
-    found = make_datasets("add-remove", domain=[0, 1], size=3)
-    assert len(found.inputs) == 1 + 2 + 4 + 8
-    for longer, shorter in found.pairs:
+    datasets = make_datasets("add-remove", domain=[0, 1], size=3)
+    assert len(datasets.inputs) == 1 + 2 + 4 + 8
+    for longer, shorter in datasets.pairs:
         assert shorter in {longer[:i] + longer[i + 1 :] for i in range(len(longer))}
-    assert ((0, 1, 0), (0, 0)) in found.pairs
-    assert ((1,), ()) in found.pairs
+    assert ((0, 1, 0), (0, 0)) in datasets.pairs
+    assert ((1,), ()) in datasets.pairs
 
 
 def test_groups_and_domains():

@@ -32,7 +32,7 @@ class Chooser:
 
     def pmf(self, scores):
         raw = [self.weights[score] for score in scores]
-        return [one / sum(raw) for one in raw]
+        return [weight / sum(raw) for weight in raw]
 
 
 def test_a_choice_by_scores_is_checked_whole():
@@ -114,8 +114,8 @@ FALSE = [
 @pytest.mark.parametrize(("mechanism", "claim"), FALSE, ids=str)
 def test_a_false_claim_of_any_kind_is_refused(mechanism, claim):
     """All of them held at epsilon 0, 1/4, 1/2, 1, 2 and 4, or at delta 0."""
-    found = check(mechanism, [(0, 1)], claim=claim)
-    assert found.violated, found
+    verdict = check(mechanism, [(0, 1)], claim=claim)
+    assert verdict.violated, verdict
 
 
 TRUE = [
@@ -134,15 +134,15 @@ TRUE = [
 
 @pytest.mark.parametrize(("mechanism", "claim", "words"), TRUE, ids=str)
 def test_a_true_claim_of_any_kind_passes_and_says_what_was_checked(mechanism, claim, words):
-    found = check(mechanism, [(0, 1)], claim=claim)
-    assert found.private, found
-    assert words in str(found)
+    verdict = check(mechanism, [(0, 1)], claim=claim)
+    assert verdict.private, verdict
+    assert words in str(verdict)
 
 
 def test_outputs_that_were_left_out_are_mentioned():
-    found = check(Laplace(epsilon=1), [(0, 1)], range(-3, 5))
-    assert found.private
-    assert "of probability was not checked" in str(found)
+    verdict = check(Laplace(epsilon=1), [(0, 1)], range(-3, 5))
+    assert verdict.private
+    assert "of probability was not checked" in str(verdict)
     assert "not checked" not in str(check(Laplace(epsilon=1), [(0, 1)]))
 
 

@@ -26,19 +26,19 @@ def product(points):
 
 @given(st.lists(FRACTIONS, min_size=1, max_size=6))
 def test_rational_roots_come_out_exactly_and_once(points):
-    found = roots(product(points) * 7, Fraction(-2), Fraction(2))
-    assert [root.exact for root in found] == sorted({p for p in points if -2 < p < 2})
+    zeros = roots(product(points) * 7, Fraction(-2), Fraction(2))
+    assert [root.exact for root in zeros] == sorted({p for p in points if -2 < p < 2})
 
 
 @given(st.lists(FRACTIONS, max_size=3), st.sampled_from([2, 3, 5, 7]))
 def test_irrational_roots_are_enclosed(points, n):
-    found = roots(product(points) * (X * X - n), Fraction(0), Fraction(3))
-    surds = [root for root in found if root.exact is None]
+    zeros = roots(product(points) * (X * X - n), Fraction(0), Fraction(3))
+    surds = [root for root in zeros if root.exact is None]
     assert [float(root) for root in surds] == pytest.approx([math.sqrt(n)], abs=1e-15)
-    assert [root.exact for root in found if root.exact is not None] == sorted(
+    assert [root.exact for root in zeros if root.exact is not None] == sorted(
         {p for p in points if 0 < p < 3}
     )
-    assert sorted(found, key=float) == found
+    assert sorted(zeros, key=float) == zeros
 
 
 def test_a_polynomial_without_roots_has_none():
@@ -57,9 +57,9 @@ def test_the_same_root_of_different_polynomials_is_equal():
 
 def test_close_roots_are_told_apart():
     near = Fraction(1, 10**12)
-    found = roots(product([Fraction(1, 3), Fraction(1, 3) + near]), Fraction(0), Fraction(1))
-    assert [root.exact for root in found] == [Fraction(1, 3), Fraction(1, 3) + near]
-    assert found[0].high < between(*found) < found[1].low
+    zeros = roots(product([Fraction(1, 3), Fraction(1, 3) + near]), Fraction(0), Fraction(1))
+    assert [root.exact for root in zeros] == [Fraction(1, 3), Fraction(1, 3) + near]
+    assert zeros[0].high < between(*zeros) < zeros[1].low
 
 
 @given(st.lists(FRACTIONS, max_size=4), st.lists(FRACTIONS, max_size=4))

@@ -25,15 +25,15 @@ def run(program, data=0, **limits):
 
 
 def test_sums_of_coins_are_binomial():
-    found = run(lambda x, flip: sum(flip(Fraction(1, 3)) for _ in range(5)))
+    outcomes = run(lambda x, flip: sum(flip(Fraction(1, 3)) for _ in range(5)))
     expected = {k: comb(5, k) * Fraction(2 ** (5 - k), 3**5) for k in range(6)}
-    assert found.table == expected
-    assert found.unresolved == 0
+    assert outcomes.table == expected
+    assert outcomes.unresolved == 0
 
 
 def test_uniform_and_choose():
-    found = run(lambda x, uniform: uniform(3) + uniform(3))
-    assert found.table == {k: Fraction(n, 9) for k, n in enumerate([1, 2, 3, 2, 1])}
+    outcomes = run(lambda x, uniform: uniform(3) + uniform(3))
+    assert outcomes.table == {k: Fraction(n, 9) for k, n in enumerate([1, 2, 3, 2, 1])}
     assert run(lambda x, choose: choose([1, 0, 2])).table == {
         0: Fraction(1, 3),
         2: 1 - Fraction(1, 3),
@@ -59,9 +59,9 @@ def test_an_endless_loop_is_cut_and_the_rest_is_known():
             n += 1
         return n
 
-    found = run(geometric, draws=10)
-    assert found.table == {n: HALF ** (n + 1) for n in range(10)}
-    assert found.unresolved == HALF**10
+    outcomes = run(geometric, draws=10)
+    assert outcomes.table == {n: HALF ** (n + 1) for n in range(10)}
+    assert outcomes.unresolved == HALF**10
     few = run(geometric, runs=3)
     assert sum(few.table.values()) + few.unresolved == 1
     assert len(few.table) <= 3
@@ -97,9 +97,9 @@ def test_a_run_that_catches_its_own_end_stays_unresolved():
             return "caught"
         return "done"
 
-    found = run(program, draws=4)
-    assert found.table == {"done": 1 - HALF**4}
-    assert found.unresolved == HALF**4
+    outcomes = run(program, draws=4)
+    assert outcomes.table == {"done": 1 - HALF**4}
+    assert outcomes.unresolved == HALF**4
 
 
 def test_a_slip_is_not():

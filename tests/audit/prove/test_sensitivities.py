@@ -33,31 +33,31 @@ def test_global_sensitivity(f, neighbors, l1):
 
 
 def test_the_l2_norm_is_exact_and_rounded_up():
-    found = sensitivity(lambda t: [t.count(x) for x in DOMAIN], DOMAIN, 3, neighbors="replace")
-    assert found.l2_squared == 2
-    assert 0 <= found.l2 - math.sqrt(2) < 1e-15
-    assert Fraction(found.l2) ** 2 >= 2
-    a, b = found.worst
+    bounds = sensitivity(lambda t: [t.count(x) for x in DOMAIN], DOMAIN, 3, neighbors="replace")
+    assert bounds.l2_squared == 2
+    assert 0 <= bounds.l2 - math.sqrt(2) < 1e-15
+    assert Fraction(bounds.l2) ** 2 >= 2
+    a, b = bounds.worst
     assert sum(x != y for x, y in zip(a, b, strict=True)) == 1
 
 
 def test_local_sensitivity_of_a_median():
-    found = sensitivity(median_low, DOMAIN, 3, neighbors="replace")
+    bounds = sensitivity(median_low, DOMAIN, 3, neighbors="replace")
     for table in product(DOMAIN, repeat=3):
         around = [
             abs(median_low([*table[:i], x, *table[i + 1 :]]) - median_low(table))
             for i in range(3)
             for x in DOMAIN
         ]
-        assert found.local(table) == max(around)
-    assert found.l1 == 4
-    assert found.local([0, 0, 0]) == 0
+        assert bounds.local(table) == max(around)
+    assert bounds.l1 == 4
+    assert bounds.local([0, 0, 0]) == 0
 
 
 def test_inverse_sensitivity_of_a_median():
-    found = sensitivity(median_low, DOMAIN, 3, neighbors="replace")
-    assert found.inverse([0, 0, 0]) == {0: 0, 1: 2, 4: 2}
-    assert found.inverse([0, 1, 4]) == {1: 0, 0: 1, 4: 1}
+    bounds = sensitivity(median_low, DOMAIN, 3, neighbors="replace")
+    assert bounds.inverse([0, 0, 0]) == {0: 0, 1: 2, 4: 2}
+    assert bounds.inverse([0, 1, 4]) == {1: 0, 0: 1, 4: 1}
 
 
 def test_outputs_of_different_lengths_are_refused():

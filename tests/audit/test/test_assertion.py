@@ -18,7 +18,7 @@ BLATANT = [
 
 @pytest.mark.parametrize("name", BLATANT)
 def test_blatant_breaches_are_named(name):
-    case = next(one for one in WRONG if one.name == name)
+    case = next(candidate for candidate in WRONG if candidate.name == name)
     with pytest.raises(AssertionError, match=r"violates .*: probability at least"):
         assert_private(case, claim=case.claim, neighbors=case.neighbors)
 
@@ -27,7 +27,7 @@ def test_right_ones_pass():
     assert_private(Laplace(epsilon=1), neighbors=[(0, 1)])
     assert_private(RandomizedResponse(odds=3), odds=3, neighbors=[(0, 1)])
     assert_private(Gaussian(sigma=5), epsilon=1, delta=1e-3, neighbors=[(0, 1)])
-    case = next(one for one in RIGHT if one.name == "noisy max")
+    case = next(candidate for candidate in RIGHT if candidate.name == "noisy max")
     assert_private(case, claim=case.claim, neighbors=case.neighbors)
 
 

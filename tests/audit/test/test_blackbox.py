@@ -71,7 +71,9 @@ def test_harmless_pairs_do_not_hide_a_broken_one(size):
 
 def test_noise_that_is_remembered_is_found_beside_harmless_pairs():
     """In the first round there are too few calls to search two calls in a row."""
-    case = next(one for one in OTHERS if one.name == "every second noise mirrored")
+    case = next(
+        candidate for candidate in OTHERS if candidate.name == "every second noise mirrored"
+    )
     assert count_caught(case, 5, 1, 400_000)
 
 
@@ -117,7 +119,7 @@ def test_floating_point_noise_is_accused_first_and_in_those_words(scale, pairs):
 
 @pytest.mark.parametrize("name", ["a mean divided by the true n", "NaN through clip"])
 def test_floats_that_are_exact_are_not_called_floating_point_noise(name):
-    case = next(one for one in WRONG if one.name == name)
+    case = next(candidate for candidate in WRONG if candidate.name == name)
     verdict = audit.test(case, case.neighbors, case.claim, calls=60_000)
     assert verdict.violated
     assert "floating-point noise" not in str(verdict)
@@ -170,7 +172,7 @@ def test_epsilon_low_comes_within_a_tenth(make, epsilon, size):
 
 
 def test_the_last_bits_give_numpy_away_in_ten_thousand_calls():
-    case = next(one for one in WRONG if one.name == "plain numpy Laplace")
+    case = next(candidate for candidate in WRONG if candidate.name == "plain numpy Laplace")
     assert audit.test(case, case.neighbors, case.claim, calls=10_000).violated
 
 
@@ -213,8 +215,8 @@ def test_a_claim_with_delta():
     fair = audit.test(case, case.neighbors, ApproximateLoss(1, 0.01), calls=200_000, error=1e-9)
     assert not fair.violated
     assert fair.delta == 0.01
-    found = audit.test(case, case.neighbors, ApproximateLoss(2, 0.001), calls=CALLS)
-    assert 0.001 < found.delta_low <= 0.01
+    finding = audit.test(case, case.neighbors, ApproximateLoss(2, 0.001), calls=CALLS)
+    assert 0.001 < finding.delta_low <= 0.01
     assert audit.test(case, case.neighbors, GaussianLoss(1), calls=CALLS).violated
 
 

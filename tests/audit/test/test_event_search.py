@@ -12,13 +12,13 @@ N = 20_000
 
 def best(x, y, epsilon=1.0, delta=0.0):
     reader = OutputReader()
-    found = search_events(reader.read(x), reader.read(y), [(epsilon, delta)])
-    return found.evidence[0], reader
+    finding = search_events(reader.read(x), reader.read(y), [(epsilon, delta)])
+    return finding.evidence[0], reader
 
 
 def rates(question, reader, x, y):
-    hits = [question.event.hits(reader.read(one)).mean() for one in (x, y)]
-    hits = [1 - one for one in hits] if question.negated else hits
+    hits = [question.event.hits(reader.read(each)).mean() for each in (x, y)]
+    hits = [1 - each for each in hits] if question.negated else hits
     return hits[::-1] if question.turned else hits
 
 

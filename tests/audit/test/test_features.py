@@ -13,7 +13,7 @@ def read(outputs, other=None):
     reader = OutputReader()
     batch = reader.read(outputs)
     listed = list_features(batch, batch if other is None else reader.read(other))
-    return {one.text: one(batch).tolist() for one in listed}
+    return {feature.text: feature(batch).tolist() for feature in listed}
 
 
 def test_the_last_binary_digit():
@@ -21,28 +21,28 @@ def test_the_last_binary_digit():
     digits = last_digit(np.array(values)).tolist()
     assert digits[:7] == [0, 0, -1, -60, -52, -55, 1]
     assert digits[7] > 1000
-    assert all(math.isnan(one) for one in digits[8:])
+    assert all(math.isnan(reading) for reading in digits[8:])
     for value, digit in zip(values[:7], digits, strict=False):
         assert value / 2.0**digit % 1 == 0
         assert value / 2.0 ** (digit + 1) % 1 != 0
 
 
 def test_relations_of_coordinates():
-    found = read([(3, 1, 3), (0, 0, 7)])
-    assert found["sum"] == [7, 7]
-    assert found["index of the largest"] == [0, 2]
-    assert found["number of distinct numbers"] == [2, 2]
-    assert found["number of zeros"] == [0, 2]
-    assert found["index of the first non-zero"] == [0, 2]
-    assert found["output[0] - output[2]"] == [0, -7]
+    values = read([(3, 1, 3), (0, 0, 7)])
+    assert values["sum"] == [7, 7]
+    assert values["index of the largest"] == [0, 2]
+    assert values["number of distinct numbers"] == [2, 2]
+    assert values["number of zeros"] == [0, 2]
+    assert values["index of the first non-zero"] == [0, 2]
+    assert values["output[0] - output[2]"] == [0, -7]
 
 
 def test_mixed_outputs():
-    found = read([("below", "below", 2.5), ("below",)])
-    assert found["length"] == [3, 1]
-    assert found["number of missing numbers"] == [2, 3]
-    assert found["last number"][0] == 2.5
-    assert found["kind of output[0]"][0] == found["kind of output[0]"][1]
+    values = read([("below", "below", 2.5), ("below",)])
+    assert values["length"] == [3, 1]
+    assert values["number of missing numbers"] == [2, 3]
+    assert values["last number"][0] == 2.5
+    assert values["kind of output[0]"][0] == values["kind of output[0]"][1]
 
 
 def test_many_columns_are_thinned_to_those_that_differ():
@@ -50,7 +50,7 @@ def test_many_columns_are_thinned_to_those_that_differ():
     a, b = rng.normal(size=(2, 500, 60))
     b[:, 37] += 3
     reader = OutputReader()
-    texts = [one.text for one in list_features(reader.read(a), reader.read(b))]
+    texts = [feature.text for feature in list_features(reader.read(a), reader.read(b))]
     assert "output[37]" in texts
     assert len(texts) < 80
 
@@ -63,6 +63,8 @@ def test_whole_numbers_have_no_low_bits(outputs):
 def test_texts_that_were_not_seen_are_none_of_the_others():
     reader = OutputReader()
     sample = reader.read(["a", "b", "a"])
-    kind = next(one for one in list_features(sample, sample) if one.text == "kind of output")
+    kind = next(
+        feature for feature in list_features(sample, sample) if feature.text == "kind of output"
+    )
     assert sorted(kind.codes.values()) == ["'a'", "'b'"]
     assert np.isnan(kind(reader.read(["b", "c"]))).tolist() == [False, True]

@@ -12,7 +12,7 @@ def test_numbers_and_arrays_are_taken_as_they_are():
     for outputs in ([1, 2, 3], [1.5, 2.5, 3.5], np.array([1, 2, 3]), [True, False, True]):
         batch = reader.read(outputs)
         assert (batch.width, batch.kinds) == (1, None)
-        assert batch.column(0).tolist() == [float(one) for one in outputs]
+        assert batch.column(0).tolist() == [float(output) for output in outputs]
     assert reader.read(np.zeros((5, 2, 3))).width == 6
     assert reader.read([(1, 2), (3, 4)]).width == 2
     assert reader.read([1.5]).floating

@@ -35,12 +35,12 @@ def comparisons_of(pairs):
 
 def test_the_broken_pair_wins():
     listed, meter = comparisons_of(21)
-    found = race(listed, 60_000)
+    results = race(listed, 60_000)
     assert meter.used <= 60_000
-    best = max(found, key=lambda each: found[each].evidence[0].value)
+    best = max(results, key=lambda each: results[each].evidence[0].value)
     assert best.inputs[0][0] == BROKEN
-    assert found[best].evidence[0].value > 10
-    assert len(found) <= 6  # the finalists, and the one with the largest epsilon
+    assert results[best].evidence[0].value > 10
+    assert len(results) <= 6  # the finalists, and the one with the largest epsilon
 
 
 def test_a_few_comparisons_are_all_searched():
@@ -57,12 +57,12 @@ def test_heats_drop_three_of_four_if_the_first_samples_are_large_enough():
 
 def test_with_few_calls_single_calls_are_compared_and_then_fewer_pairs():
     listed, meter = comparisons_of(21)
-    found = race(listed, 5_000)
+    results = race(listed, 5_000)
     assert 2_500 < meter.used <= 5_000
-    assert len(found) == 21
-    assert all(each.single for each in found)
-    found = race(listed, 1_000)
-    assert [each.inputs[0][0] for each in found] == list(range(7))
+    assert len(results) == 21
+    assert all(each.single for each in results)
+    results = race(listed, 1_000)
+    assert [each.inputs[0][0] for each in results] == list(range(7))
     assert race(listed, 100) == {}
 
 
@@ -80,9 +80,11 @@ def test_floating_point_noise_stays_in_the_race_without_evidence():
     """It often shows only in larger samples; until then all such pairs look alike."""
     listed, _ = comparisons_of(24)
     singles = [each for each in listed if each.single]
-    found = {each: found_with(3.0) for each in singles}
+    results = {each: found_with(3.0) for each in singles}
     floats = singles[20:]
-    found |= {each: found_with(-1.0, low_digits=-1.0 + i / 10) for i, each in enumerate(floats)}
-    assert set(floats) <= set(keep_best(found))
-    found[floats[-1]] = found_with(2.0, low_digits=2.0)  # now one stands out
-    assert set(keep_best(found)) & set(floats) == {floats[-1]}
+    results |= {
+        each: found_with(-1.0, low_digits=-1.0 + i / 10) for i, each in enumerate(floats)
+    }
+    assert set(floats) <= set(keep_best(results))
+    results[floats[-1]] = found_with(2.0, low_digits=2.0)  # now one stands out
+    assert set(keep_best(results)) & set(floats) == {floats[-1]}

@@ -9,16 +9,16 @@ from deniable.audit import check
 from deniable.audit.test.self_test_cases import SELF_TEST_CASES
 
 
-@pytest.mark.parametrize("one", SELF_TEST_CASES, ids=lambda one: one.name)
-def test_whole_noise_passes_and_half_fails(one):
-    whole = check(one.mechanism, one.neighbors)
+@pytest.mark.parametrize("case", SELF_TEST_CASES, ids=lambda case: case.name)
+def test_whole_noise_passes_and_half_fails(case):
+    whole = check(case.mechanism, case.neighbors)
     assert whole.private, whole
-    half = check(one.halved, one.neighbors, claim=one.mechanism.loss)
+    half = check(case.halved, case.neighbors, claim=case.mechanism.loss)
     assert half.violated, half
 
 
 def test_the_foundation_is_there():
-    kinds = {type(one.mechanism) for one in SELF_TEST_CASES}
+    kinds = {type(case.mechanism) for case in SELF_TEST_CASES}
     assert {
         mechanisms.Laplace,
         mechanisms.Gaussian,

@@ -47,12 +47,12 @@ def test_what_has_no_words_is_refused_and_costs_nothing(dialect, value):
 
 
 def test_letters_that_a_database_may_not_have_are_refused():
-    asked = 'SELECT COUNT(*) AS n FROM "visits" WHERE "note" = \'{}\''
+    sql = 'SELECT COUNT(*) AS n FROM "visits" WHERE "note" = \'{}\''
     other = StatementWriter(POSTGRESQL, TABLES, StatementState(salt=0, utf8=False))
-    assert "'a'" in other.write(asked.format("a")).sql
+    assert "'a'" in other.write(sql.format("a")).sql
     for letter in ("é", "\U0001f600"):
-        assert letter in StatementWriter(POSTGRESQL, TABLES).write(asked.format(letter)).sql
+        assert letter in StatementWriter(POSTGRESQL, TABLES).write(sql.format(letter)).sql
         with pytest.raises(Unsupported, match="not encoded in UTF8"):
-            other.write(asked.format(letter))
+            other.write(sql.format(letter))
     with pytest.raises(Unsupported, match="not encoded in UTF8"):
         other.write('SELECT LOWER("note") AS n FROM "visits"')

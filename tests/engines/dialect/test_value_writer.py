@@ -20,23 +20,23 @@ COMPARED = ["{} = {}", "{} IN ({})", "{0} BETWEEN {1} AND {1}", "CASE {} WHEN {}
 @pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK], ids=lambda dialect: dialect.engine)
 @pytest.mark.parametrize("compared", COMPARED)
 def test_values_of_different_kinds_are_not_compared(dialect, compared):
-    made = StatementWriter(dialect, {"rows": WrittenRelation("r", KINDS)})
+    writer = StatementWriter(dialect, {"rows": WrittenRelation("r", KINDS)})
     for left, right in COMPARABLE:
-        made.write(f"SELECT COUNT(*) AS n FROM rows WHERE {compared.format(left, right)}")
+        writer.write(f"SELECT COUNT(*) AS n FROM rows WHERE {compared.format(left, right)}")
     for left, right in DIFFERENT:
         with pytest.raises(Unsupported, match="Nothing was spent"):
-            made.write(f"SELECT COUNT(*) AS n FROM rows WHERE {compared.format(left, right)}")
+            writer.write(f"SELECT COUNT(*) AS n FROM rows WHERE {compared.format(left, right)}")
 
 
-@pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK, SQLITE], ids=lambda one: one.engine)
+@pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK, SQLITE], ids=lambda each: each.engine)
 def test_a_value_is_looked_up_only_in_a_query_of_its_kind(dialect):
     """A part of a table is the rows of the units that such a query returns."""
     writer = StatementWriter(dialect, {"rows": WrittenRelation("r", KINDS)})
-    asked = "SELECT COUNT(*) AS n FROM rows WHERE {} IN (SELECT {} FROM rows GROUP BY i, t)"
-    assert " IN (SELECT " in writer.write(asked.format("i", "i")).sql
+    sql = "SELECT COUNT(*) AS n FROM rows WHERE {} IN (SELECT {} FROM rows GROUP BY i, t)"
+    assert " IN (SELECT " in writer.write(sql.format("i", "i")).sql
     for value, listed in (("i", "t"), ("i", "x"), ("i", "i, t"), ("t", "NULL")):
         with pytest.raises(Unsupported, match="Nothing was spent"):
-            writer.write(asked.format(value, listed))
+            writer.write(sql.format(value, listed))
 
 
 @pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK], ids=lambda dialect: dialect.engine)
@@ -60,19 +60,19 @@ KEYS = {
 IN_KEYS = [("i", 0), ("w", 0), ("t", 1), ("b", 2)]
 
 
-@pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK, SQLITE], ids=lambda one: one.engine)
+@pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK, SQLITE], ids=lambda each: each.engine)
 def test_a_value_is_looked_up_only_among_keys_of_its_kind(dialect):
     kinds = {"w": "wide", **KINDS}
-    asked = 'SELECT COUNT(*) AS n FROM rows WHERE {} IN (SELECT key FROM "(keys {})")'
+    sql = 'SELECT COUNT(*) AS n FROM rows WHERE {} IN (SELECT key FROM "(keys {})")'
     for value in kinds:
         for place in range(3):
             state = StatementState(salt=0, utf8=True, keys=KEYS)
             writer = StatementWriter(dialect, {"rows": WrittenRelation("r", kinds)}, state)
             if (value, place) in IN_KEYS:
-                assert "'a'" not in writer.write(asked.format(value, place)).sql
+                assert "'a'" not in writer.write(sql.format(value, place)).sql
                 continue
             with pytest.raises(Unsupported, match="Nothing was spent"):
-                writer.write(asked.format(value, place))
+                writer.write(sql.format(value, place))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_only_all_declared_keys_of_the_plan_are_looked_up(query):
         writer.write(f"SELECT COUNT(*) AS n FROM rows WHERE w IN ({query})")
 
 
-@pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK, SQLITE], ids=lambda one: one.engine)
+@pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK, SQLITE], ids=lambda each: each.engine)
 def test_what_is_too_long_is_refused_as_too_long(dialect, monkeypatch):
     monkeypatch.setattr("deniable.engines.dialect.engine_dialect._LONGEST", 100)
     condition = " OR ".join(["i = 1"] * 100)
@@ -94,11 +94,11 @@ def test_what_is_too_long_is_refused_as_too_long(dialect, monkeypatch):
         writer.write(f"SELECT COUNT(*) AS n FROM rows WHERE {condition}")
 
 
-@pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK, SQLITE], ids=lambda one: one.engine)
+@pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK, SQLITE], ids=lambda each: each.engine)
 def test_different_values_are_added_up_whole(dialect):
     """A narrow sum may be written as sums of parts, and equal parts are not equal values."""
     writer = StatementWriter(dialect, {"rows": WrittenRelation("r", KINDS)})
-    made = writer.write("SELECT SUM(DISTINCT CAST(i AS INT128)) AS n FROM rows").sql
-    assert made.count("DISTINCT") == 1
+    sql = writer.write("SELECT SUM(DISTINCT CAST(i AS INT128)) AS n FROM rows").sql
+    assert sql.count("DISTINCT") == 1
     with pytest.raises(Unsupported, match="Nothing was spent"):
         writer.write("SELECT SUM(DISTINCT i) AS n FROM rows")

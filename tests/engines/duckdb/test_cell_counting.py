@@ -13,44 +13,48 @@ from deniable.query.planner.planner import plan
 from tests.query.hospital import policy, visits
 
 
-def cells(engine, asked):
+def cells(engine, query_plan):
     """What an engine finds, in ascending order."""
-    (found,) = engine.run(asked).reveal_to(lambda exact: exact).cells.values()
-    order = np.argsort(found.cell)
-    assert found.cell.dtype == found.count.dtype == np.int64
-    return list(zip(found.cell[order].tolist(), found.count[order].tolist(), strict=True))
+    (counts,) = engine.run(query_plan).reveal_to(lambda exact: exact).cells.values()
+    order = np.argsort(counts.cell)
+    assert counts.cell.dtype == counts.count.dtype == np.int64
+    return list(zip(counts.cell[order].tolist(), counts.count[order].tolist(), strict=True))
 
 
 @pytest.mark.parametrize("person", [True, False])
 @pytest.mark.parametrize(
-    "asked",
+    "question",
     [
         "MEDIAN(cost) FROM visits",
         "QUANTILE_CONT(weight, [0.1, 0.5, 0.9]), MAX(weight) FROM visits WHERE age > 30",
         "MEDIAN(age) FROM visits WHERE age > 1000",
     ],
 )
-def test_both_ways_find_the_same_cells(monkeypatch, asked, person):
-    made = plan(parse(f"SELECT {asked}"), policy(person=person), epsilon=1, delta=0)
-    (statement,) = made.statements
+def test_both_ways_find_the_same_cells(monkeypatch, question, person):
+    query_plan = plan(parse(f"SELECT {question}"), policy(person=person), epsilon=1, delta=0)
+    (statement,) = query_plan.statements
     with DuckDB.open({"visits": visits(3000)}) as engine:
-        monkeypatch.setattr(cell_counting, "ENGINE_COUNTS_UP_TO", made.choices[0].cells)
-        assert cell_counting.cells_to_count(made, statement) == 0
-        by_engine = cells(engine, made)
-        monkeypatch.setattr(cell_counting, "ENGINE_COUNTS_UP_TO", made.choices[0].cells - 1)
-        assert cell_counting.cells_to_count(made, statement) == made.choices[0].cells
-        assert cells(engine, made) == by_engine
-        assert bool(by_engine) == ("1000" not in asked)
+        monkeypatch.setattr(cell_counting, "ENGINE_COUNTS_UP_TO", query_plan.choices[0].cells)
+        assert cell_counting.cells_to_count(query_plan, statement) == 0
+        by_engine = cells(engine, query_plan)
+        monkeypatch.setattr(
+            cell_counting, "ENGINE_COUNTS_UP_TO", query_plan.choices[0].cells - 1
+        )
+        assert (
+            cell_counting.cells_to_count(query_plan, statement) == query_plan.choices[0].cells
+        )
+        assert cells(engine, query_plan) == by_engine
+        assert bool(by_engine) == ("1000" not in question)
 
 
 def test_cells_of_groups_and_of_other_statements_are_the_engines(monkeypatch):
     monkeypatch.setattr(cell_counting, "ENGINE_COUNTS_UP_TO", 0)
-    for asked in (
+    for text in (
         "ward, MEDIAN(cost) FROM visits GROUP BY ward",
         "COUNT(DISTINCT age) FROM visits",
     ):
-        made = plan(parse(f"SELECT {asked}"), policy(), epsilon=1, delta=0)
-        assert cell_counting.cells_to_count(made, made.statements[-1]) == 0
+        query_plan = plan(parse(f"SELECT {text}"), policy(), epsilon=1, delta=0)
+        assert cell_counting.cells_to_count(query_plan, query_plan.statements[-1]) == 0
     modes = plan(parse("SELECT MODE(ward) FROM visits"), policy(), epsilon=1, delta=0)
     assert cell_counting.cells_to_count(modes, modes.statements[0]) == 3
     with DuckDB.open({"visits": visits(90)}) as engine:
@@ -65,18 +69,18 @@ def test_rows_are_counted_in_any_number_of_batches(rows, size):
         pa.record_batch({"cell": pa.array(part, pa.int32())})
         for part in np.array_split(places, max(1, rows // 300_000))
     ]
-    found = cell_counting.count_cells(batches, size)
+    counts = cell_counting.count_cells(batches, size)
     cell, count = np.unique(places, return_counts=True)
-    assert np.array_equal(found.cell, cell)
-    assert np.array_equal(found.count, count)
-    assert found.keys == ()
+    assert np.array_equal(counts.cell, cell)
+    assert np.array_equal(counts.count, count)
+    assert counts.keys == ()
 
 
 def test_cells_beyond_the_grid_count_as_its_ends():
     """They cannot occur, and must not make the counting fail if they do."""
     wide = pa.array([Decimal(10**30), Decimal(-5), None], pa.decimal128(38, 0))
     for batch in (pa.record_batch({"cell": [-1, 9, 3]}), pa.record_batch({"cell": wide})):
-        found = cell_counting.count_cells([batch], 9)
-        assert found.cell.min() == 0
-        assert found.cell.max() == 8
-        assert found.count.sum() == 3
+        counts = cell_counting.count_cells([batch], 9)
+        assert counts.cell.min() == 0
+        assert counts.cell.max() == 8
+        assert counts.count.sum() == 3

@@ -173,9 +173,9 @@ def test_line_ends_may_differ_between_files(tmp_path):
     (tmp_path / "a.csv").write_bytes(GOOD)
     (tmp_path / "b.csv").write_bytes(b"\xef\xbb\xbf" + GOOD.replace(b"\n", b"\r\n")[:-2])
     engine = DuckDB.open({"visits": str(tmp_path / "*.csv")})
-    found = plan("SELECT cost AS k0, COUNT(*) AS n FROM visits GROUP BY 1", keys=["cost"],
+    query_plan = plan("SELECT cost AS k0, COUNT(*) AS n FROM visits GROUP BY 1", keys=["cost"],
                  features=["n"])  # fmt: skip
-    assert sorted(shown(engine.run(found))) == [("10", 2), ("20", 2)]
+    assert sorted(shown(engine.run(query_plan))) == [("10", 2), ("20", 2)]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz", ".TSV.GZ"])

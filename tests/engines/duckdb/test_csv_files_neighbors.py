@@ -101,8 +101,8 @@ def read_strictly(path, malformed="skip"):
 
 def read_leniently(path):
     """As DuckDB reads a file without its strict mode."""
-    found = find_files(path)
-    header = csv_files.read_header(path, found.delimiter).names
+    files = find_files(path)
+    header = csv_files.read_header(path, files.delimiter).names
     columns = ", ".join(f"'{name}': 'VARCHAR'" for name in header)
     with duckdb.connect() as database:
         return Counter(
@@ -110,7 +110,7 @@ def read_leniently(path):
                 f"FROM read_csv(?, columns = {{{columns}}}, auto_detect = false, "
                 "header = true, delim = ?, quote = '\"', escape = '\"', "
                 "strict_mode = false, ignore_errors = true)",
-                [path, found.delimiter],
+                [path, files.delimiter],
             ).fetchall()
         )
 

@@ -26,9 +26,9 @@ def header(tmp_path):
     ],
 )
 def test_names_and_line_ends(header, content, names, crlf):
-    found = header(content)
-    assert found.names == names
-    assert (found.lines.columns, found.lines.crlf) == (len(names), crlf)
+    actual = header(content)
+    assert actual.names == names
+    assert (actual.lines.columns, actual.lines.crlf) == (len(names), crlf)
 
 
 def test_packed_files_are_unpacked(header, tmp_path):

@@ -136,8 +136,8 @@ def test_a_block_is_what_its_lines_are(lines, crlf, piece):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_lines, "_PIECE", piece)
         together = read_lines(b"".join(line + end for line in lines), form(crlf))
-    assert rows(together) == [row for one in alone for row in rows(one)]
-    bad = tuple(place for place, one in enumerate(alone) if one.malformed)
+    assert rows(together) == [row for block in alone for row in rows(block)]
+    bad = tuple(place for place, block in enumerate(alone) if block.malformed)
     assert (together.count, together.malformed) == (len(lines), bad)
 
 

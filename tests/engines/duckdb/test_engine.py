@@ -25,8 +25,8 @@ BY_WARD = (
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_source_gives_the_same_integers(kind, tmp_path):
     with DuckDB.open({"visits": source(kind, tmp_path, pa.table(VISITS))}) as engine:
-        asked = plan(BY_WARD, keys=["ward"], features=["n", "s"], private=True)
-        assert shown(engine.run(asked)) == [("A", 2, 2, 15), ("B", 1, 1, 20)]
+        query_plan = plan(BY_WARD, keys=["ward"], features=["n", "s"], private=True)
+        assert shown(engine.run(query_plan)) == [("A", 2, 2, 15), ("B", 1, 1, 20)]
         assert list(engine.schema("visits")) == list(VISITS)
         assert engine.schema("visits")["cost"] == ("VARCHAR" if kind == "csv" else "BIGINT")
 
@@ -36,14 +36,14 @@ def test_every_statement_of_a_plan_is_run_with_one_salt(tmp_path):
         "SELECT ward AS k0, cost // 10 AS cell, COUNT(*) AS n, MIN($salt) AS salt "
         "FROM visits GROUP BY ALL"
     )
-    asked = plan(BY_WARD, keys=["ward"], features=["n", "s"], private=True, cells=[cells])
-    assert [(one.kind, one.name) for one in asked.statements] == [
+    query_plan = plan(BY_WARD, keys=["ward"], features=["n", "s"], private=True, cells=[cells])
+    assert [(statement.kind, statement.name) for statement in query_plan.statements] == [
         ("groups", ""),
         ("cells", "q0_0"),
     ]
     with DuckDB.open({"visits": pa.table(VISITS)}) as engine:
-        found = engine.run(asked).reveal_to(lambda exact: exact)
-    wards, counted = found.keys[0].to_pylist(), found.cells["q0_0"]
+        integers = engine.run(query_plan).reveal_to(lambda exact: exact)
+    wards, counted = integers.keys[0].to_pylist(), integers.cells["q0_0"]
     assert sorted(wards) == ["A", "B"]
     columns = counted.keys[0].to_pylist(), counted.cell.tolist(), counted.count.tolist()
     assert sorted(zip(*columns, strict=True)) == [("A", 0, 1), ("A", 1, 1), ("B", 2, 1)]
@@ -51,11 +51,11 @@ def test_every_statement_of_a_plan_is_run_with_one_salt(tmp_path):
 
 
 def test_a_plan_of_cells_alone_needs_no_groups():
-    asked = plan("", features=[], cells=["SELECT 7 AS cell, COUNT(*) AS n FROM visits"])
+    query_plan = plan("", features=[], cells=["SELECT 7 AS cell, COUNT(*) AS n FROM visits"])
     with DuckDB.open({"visits": pa.table(VISITS)}) as engine:
-        found = engine.run(asked).reveal_to(lambda exact: exact)
-    assert (found.keys, found.features, found.units) == ((), {}, None)
-    assert found.cells["q0_0"].count.tolist() == [3]
+        integers = engine.run(query_plan).reveal_to(lambda exact: exact)
+    assert (integers.keys, integers.features, integers.units) == ((), {}, None)
+    assert integers.cells["q0_0"].count.tolist() == [3]
 
 
 def test_a_policy_opens_its_sources(tmp_path):
@@ -166,13 +166,13 @@ def test_there_is_one_error_and_the_next_question_is_served(sql, caplog):
 
 def test_the_salt_is_secret_steady_and_bound_only_where_asked():
     sql = "SELECT $salt AS n, '$salt' AS text FROM visits LIMIT 1"
-    one, other = (DuckDB.open({"visits": pa.table(VISITS)}) for _ in range(2))
-    first, second = (shown(engine.run(plan(sql)))[0][0] for engine in (one, other))
+    database, other = (DuckDB.open({"visits": pa.table(VISITS)}) for _ in range(2))
+    first, second = (shown(engine.run(plan(sql)))[0][0] for engine in (database, other))
     assert first != second
-    assert shown(one.run(plan(sql)))[0][0] == first
+    assert shown(database.run(plan(sql)))[0][0] == first
     assert 2**62 <= first < 2**63
-    assert str(first) not in repr(one) + repr(vars(one).keys())
-    assert shown(one.run(plan("SELECT COUNT(*) AS n FROM visits WHERE ward <> '$salt'")))
+    assert str(first) not in repr(database) + repr(vars(database).keys())
+    assert shown(database.run(plan("SELECT COUNT(*) AS n FROM visits WHERE ward <> '$salt'")))
 
 
 def test_what_spills_is_removed(tmp_path, monkeypatch):
@@ -185,16 +185,16 @@ def test_what_spills_is_removed(tmp_path, monkeypatch):
 
 
 def test_a_result_is_withheld():
-    found = DuckDB.open({"visits": pd.DataFrame(VISITS)}).run(
+    withheld = DuckDB.open({"visits": pd.DataFrame(VISITS)}).run(
         plan("SELECT SUM(cost) AS n FROM visits")
     )
-    assert re.fullmatch("<withheld>", repr(found))
+    assert re.fullmatch("<withheld>", repr(withheld))
 
 
 @pytest.fixture
 def nocase(tmp_path):
     """A database in which 'a' is 'A'; the same with the odd spelling first; and a plain one."""
-    made = []
+    paths = []
     first, second = ("'p', 'a', 1", "'P', 'A', 2")
     for name, rows in (("one", (first, second)), ("two", (second, first))):
         path = tmp_path / f"{name}.duckdb"
@@ -204,15 +204,15 @@ def nocase(tmp_path):
                 "(patient VARCHAR COLLATE NOCASE, ward VARCHAR COLLATE NOCASE, cost INTEGER)"
             )
             database.execute(f"INSERT INTO visits VALUES ({rows[0]}), ({rows[1]})")
-        made.append(str(path))
-    return made
+        paths.append(str(path))
+    return paths
 
 
 def test_text_is_compared_letter_by_letter_whatever_the_database_does(nocase):
-    asked = plan(BY_WARD, keys=["ward"], features=["n", "s"], private=True)
+    query_plan = plan(BY_WARD, keys=["ward"], features=["n", "s"], private=True)
     for path in nocase:  # else one group, called by whichever row comes first
         with DuckDB.open({"visits": path}) as engine:
-            assert sorted(shown(engine.run(asked))) == [("A", 1, 1, 2), ("a", 1, 1, 1)]
+            assert sorted(shown(engine.run(query_plan))) == [("A", 1, 1, 2), ("a", 1, 1, 1)]
             assert engine.schema("visits")["ward"] == "VARCHAR"
 
 

@@ -29,7 +29,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_an_engine_that_is_wrong_is_caught(monkeypatch, name):
-    pattern, instead, found = BROKEN[name]
+    pattern, instead, message = BROKEN[name]
 
     class Broken(DuckDB):
         def _run_statement(self, statement):
@@ -39,5 +39,5 @@ def test_an_engine_that_is_wrong_is_caught(monkeypatch, name):
     sql = "SELECT COUNT(*) AS n, SUM(s) AS s FROM data"
     monkeypatch.setattr(Questions, "question", lambda self, person: (sql, False))
     monkeypatch.setattr(neighbors, "PLANS", 1)
-    with pytest.raises(AssertionError, match=found):
+    with pytest.raises(AssertionError, match=message):
         Fuzz(Broken.open, seed=1).run(6)

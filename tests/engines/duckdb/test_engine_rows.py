@@ -69,8 +69,8 @@ def wards(kind, folder, rows):
     types = {"patient": pa.string(), "ward": pa.string(), "cost": pa.float64()}
     table = pa.table({name: pa.array(rows[name], types.get(name)) for name in rows})
     with DuckDB({"visits": source(kind, folder, table)}, malformed=SKIP) as engine:
-        found = {row[0]: row[1:] for row in shown(engine.run(ASKED))}
-    return {ward: found.get(ward, (0, 0, 0, 0)) for ward in ("A", "B", "")}
+        groups = {row[0]: row[1:] for row in shown(engine.run(ASKED))}
+    return {ward: groups.get(ward, (0, 0, 0, 0)) for ward in ("A", "B", "")}
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -110,11 +110,11 @@ def test_the_limits_are_needed():
 @pytest.mark.parametrize("clause", ["x > 100", "NOT x <= 100", "x <> 5", "isnan(x)"])
 def test_whether_a_row_counts_does_not_hang_on_the_others(kind, clause, tmp_path):
     """Parquet's statistics know of no NaN, and must not decide what becomes of one."""
-    asked = plan(f"SELECT COUNT(CASE WHEN {clause} THEN 1 END) AS n FROM visits")
+    query_plan = plan(f"SELECT COUNT(CASE WHEN {clause} THEN 1 END) AS n FROM visits")
     counts = []
     for rows in ([math.nan], [math.nan, 5.0], [math.nan, 1.0, 5.0]):
         engine = DuckDB.open({"visits": source(kind, tmp_path, pa.table({"x": rows}))})
-        ((n,),) = shown(engine.run(asked))
+        ((n,),) = shown(engine.run(query_plan))
         counts.append(n)
     assert max(abs(a - b) for a, b in itertools.pairwise(counts)) <= 1
     assert counts[0] == 1
@@ -186,5 +186,5 @@ def test_no_bytes_that_are_not_text_make_it_fail(column, kind, tmp_path):
     )
     rows = rows.set_column(rows.column_names.index(column), column, broken)
     with DuckDB.open({"visits": source(kind, tmp_path, rows)}) as engine:
-        found = {row[0]: row[1:] for row in shown(engine.run(ASKED))}
-    assert found["A"][1] == (1 if column == "ward" else 4)
+        groups = {row[0]: row[1:] for row in shown(engine.run(ASKED))}
+    assert groups["A"][1] == (1 if column == "ward" else 4)

@@ -21,10 +21,10 @@ def engine():
 
 
 def test_batches_make_up_the_whole(engine):
-    found = engine.stream(MANY).reveal_to(list)
-    assert len(found) > 1
-    assert max(one.groups for one in found) < GROUPS
-    joined = ExactGroups.join(found)
+    batches = engine.stream(MANY).reveal_to(list)
+    assert len(batches) > 1
+    assert max(batch.groups for batch in batches) < GROUPS
+    joined = ExactGroups.join(batches)
     assert np.array_equal(np.sort(joined.features["n"]), np.arange(GROUPS))
     assert np.array_equal(np.asarray(joined.keys[0]), joined.features["n"])
     whole = engine.run(MANY).reveal_to(lambda exact: exact)
@@ -61,5 +61,7 @@ def test_no_groups_are_one_empty_batch(engine):
 
 def test_keys_may_be_longer_than_32_bits_can_tell():
     engine = DuckDB.open({"visits": pa.table({"a": ["x"]})})
-    found = engine.run(plan("SELECT a AS k0, COUNT(*) AS n FROM visits GROUP BY a", keys=["a"]))
-    assert found.reveal_to(lambda exact: exact.keys[0].type) == pa.large_string()
+    withheld = engine.run(
+        plan("SELECT a AS k0, COUNT(*) AS n FROM visits GROUP BY a", keys=["a"])
+    )
+    assert withheld.reveal_to(lambda exact: exact.keys[0].type) == pa.large_string()

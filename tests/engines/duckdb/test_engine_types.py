@@ -42,18 +42,18 @@ def test_every_type_of_a_database_is_answered_or_refused_before_it_runs(tmp_path
     assert {name for (name,) in known} <= listed | {"NULL", "TYPE"}
     uses = ["COUNT({})", "COUNT(DISTINCT {})", "SUM(CASE WHEN {} IS NULL THEN 1 END)"]
     uses += ["SUM(YEAR({}))", "SUM(CLAMP({}, 0, 9))", "SUM(CASE WHEN {} = {} THEN 1 END)"]
-    found = {}
+    counts = {}
     table = Table("data", f"{tmp_path / 'types.duckdb'}#data", unit="id")
     with DuckDB.open(Policy([table], epsilon=9)) as engine:
         schema = engine.schema("data")
         assert not any("'" in type_ for type_ in schema.values())
         policy = Policy([table.with_schema(schema)], epsilon=9)
         for i, type_ in enumerate(types):
-            found[type_] = 0
+            counts[type_] = 0
             for use in uses:
-                asked = f"SELECT {use.replace('{}', f'c{i}')} AS n FROM data"
+                sql = f"SELECT {use.replace('{}', f'c{i}')} AS n FROM data"
                 with contextlib.suppress(InvalidQuery):
-                    engine.run(plan(parse(asked), policy, epsilon=1))
-                    found[type_] += 1
-    assert all(count >= 4 for type_, count in found.items() if type_ in USABLE), found
-    assert not any(count for type_, count in found.items() if type_ in OTHERS), found
+                    engine.run(plan(parse(sql), policy, epsilon=1))
+                    counts[type_] += 1
+    assert all(count >= 4 for type_, count in counts.items() if type_ in USABLE), counts
+    assert not any(count for type_, count in counts.items() if type_ in OTHERS), counts

@@ -10,9 +10,9 @@ VISITS = 30_000
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    made = str(tmp_path_factory.mktemp("hospital") / "hospital.duckdb")
-    write_hospital(made, VISITS)
-    return made
+    file = str(tmp_path_factory.mktemp("hospital") / "hospital.duckdb")
+    write_hospital(file, VISITS)
+    return file
 
 
 def test_it_is_the_same_every_time(path, tmp_path):
@@ -23,18 +23,18 @@ def test_it_is_the_same_every_time(path, tmp_path):
 
 
 def test_its_shape(path):
-    (found,) = exact_answer(
+    (row,) = exact_answer(
         path,
         "SELECT COUNT(*) AS n, COUNT(DISTINCT patient) AS patients, MIN(cost) AS low, "
         "MAX(cost) AS high, MIN(age) AS young, MAX(age) AS old, COUNT(DISTINCT day) AS days, "
         "list_sort(list(DISTINCT ward)) AS wards FROM visits",
     )
-    assert found["n"] == VISITS
-    assert 0.4 * VISITS < found["patients"] < 0.5 * VISITS
-    assert found["low"] >= 0
-    assert found["high"] <= 3000
-    assert (found["young"] >= 0, found["old"] <= 110, found["days"]) == (True, True, 365)
-    assert found["wards"] == sorted(WARDS)
+    assert row["n"] == VISITS
+    assert 0.4 * VISITS < row["patients"] < 0.5 * VISITS
+    assert row["low"] >= 0
+    assert row["high"] <= 3000
+    assert (row["young"] >= 0, row["old"] <= 110, row["days"]) == (True, True, 365)
+    assert row["wards"] == sorted(WARDS)
 
 
 def test_some_diagnoses_are_rare(path):

@@ -25,11 +25,11 @@ COLUMNS = {"ward": ["A", None, "C"], "cost": [1.5, float("nan"), None], "age": [
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_frames_of_every_make(make):
     frame = make(COLUMNS)
-    found = to_arrow(frame)
+    table = to_arrow(frame)
     assert is_frame(frame)
-    assert found.column_names == ["ward", "cost", "age"]
-    assert found["age"].to_pylist() == [1, 2, 3]
-    assert found["ward"].to_pylist() == ["A", None, "C"]
+    assert table.column_names == ["ward", "cost", "age"]
+    assert table["age"].to_pylist() == [1, 2, 3]
+    assert table["ward"].to_pylist() == ["A", None, "C"]
 
 
 def test_what_only_streams_arrow_is_read_too():
@@ -47,19 +47,19 @@ def test_what_only_streams_arrow_is_read_too():
 )  # fmt: skip
 def test_no_object_in_a_column_changes_its_type(value):
     column = pd.Series(["a", value, 7], dtype=object)
-    found = to_arrow(pd.DataFrame({"mixed": column}))
-    assert found["mixed"].type == pa.large_string()
-    assert len(found) == 3
-    assert found["mixed"].to_pylist()[2] == "7"
+    table = to_arrow(pd.DataFrame({"mixed": column}))
+    assert table["mixed"].type == pa.large_string()
+    assert len(table) == 3
+    assert table["mixed"].to_pylist()[2] == "7"
 
 
 def test_categories_are_data_and_not_a_type():
     pandas = pd.DataFrame({"ward": pd.Categorical(["A", "B"])})
     polars = pl.DataFrame({"ward": pl.Series(["A", "B"], dtype=pl.Enum(["A", "B", "Z"]))})
     for frame in (pandas, polars, pa.table({"ward": pa.array(["A", "B"]).dictionary_encode()})):
-        found = to_arrow(frame)["ward"]
-        assert pa.types.is_string(found.type) or pa.types.is_large_string(found.type)
-        assert found.to_pylist() == ["A", "B"]
+        column = to_arrow(frame)["ward"]
+        assert pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        assert column.to_pylist() == ["A", "B"]
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
@@ -67,14 +67,14 @@ def test_categories_are_data_and_not_a_type():
 def test_timestamps_beyond_every_calendar_are_missing(unit, zone):
     per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
     values = pa.array([0, 86_400 * per_second, FAR, -FAR, -FAR - 1, None], pa.int64())
-    found = to_arrow(pa.table({"when": values.view(pa.timestamp(unit, zone))}))["when"]
-    assert found.type == pa.timestamp("us")
-    assert found.to_pylist()[:2] == [
+    column = to_arrow(pa.table({"when": values.view(pa.timestamp(unit, zone))}))["when"]
+    assert column.type == pa.timestamp("us")
+    assert column.to_pylist()[:2] == [
         datetime.datetime(1970, 1, 1),
         datetime.datetime(1970, 1, 2),
     ]
     if unit != "ns":  # nanoseconds reach only to the year 2262
-        assert found.to_pylist()[2:] == [None] * 4
+        assert column.to_pylist()[2:] == [None] * 4
 
 
 def test_what_no_question_can_be_about_is_left_out():
@@ -137,9 +137,9 @@ def test_one_column_is_no_table(make):
 def test_a_column_that_holds_nothing_is_text():
     for frame in (pa.table({"a": pa.nulls(2)}), pl.DataFrame({"a": [None, None]}),
                   pd.DataFrame({"a": pd.Categorical([None, None])})):  # fmt: skip
-        found = to_arrow(frame)["a"]
-        assert found.to_pylist() == [None, None]
-        assert pa.types.is_string(found.type) or pa.types.is_large_string(found.type)
+        column = to_arrow(frame)["a"]
+        assert column.to_pylist() == [None, None]
+        assert pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ def test_a_column_that_holds_nothing_is_text():
     ids=["mixed", "integers", "surrogates", "sparse", "periods"],
 )
 def test_columns_of_pandas_that_arrow_cannot_read(values):
-    found = to_arrow(pd.DataFrame({"a": values}))["a"]
-    assert found.type == pa.large_string()
-    assert len(found) == 3
+    column = to_arrow(pd.DataFrame({"a": values}))["a"]
+    assert column.type == pa.large_string()
+    assert len(column) == 3
 
 
 def test_bytes_that_are_not_text_are_replaced():
@@ -169,8 +169,8 @@ def test_bytes_that_are_not_text_are_replaced():
 
 def test_a_decimal_without_a_place_in_duckdb_is_a_double():
     column = pa.array([Decimal("5000")]).cast(pa.decimal128(38, 0)).cast(pa.decimal128(38, -3))
-    found = to_arrow(pa.table({"a": column}))
-    assert DuckDB.open({"a": found}).schema("a") == {"a": "DOUBLE"}
+    table = to_arrow(pa.table({"a": column}))
+    assert DuckDB.open({"a": table}).schema("a") == {"a": "DOUBLE"}
 
 
 KINDS = ("number", "integer", "text", "boolean", "date")
@@ -196,10 +196,10 @@ def test_what_bounds_and_keys_leave_open():
         Column("day", keys=["1970-01-01"]),
         Column("flag", keys=[True, False]),
     ]
-    found = to_arrow(frame, {column.name: column for column in declared})
-    assert found.schema.types == [pa.int64(), pa.large_string(), pa.date32(), pa.bool_()]
-    assert found["word"].to_pylist() == ["1", "2"]
-    assert found["flag"].to_pylist() == [False, True]
+    table = to_arrow(frame, {column.name: column for column in declared})
+    assert table.schema.types == [pa.int64(), pa.large_string(), pa.date32(), pa.bool_()]
+    assert table["word"].to_pylist() == ["1", "2"]
+    assert table["flag"].to_pylist() == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -233,8 +233,8 @@ def test_no_warning_where_types_are_declared():
 def test_a_declaration_that_does_not_fit_is_said():
     frame = pa.table({"day": pa.array([0], pa.date32())})
     with pytest.warns(FrameWarning, match="No value of column 'day' can be read as number"):
-        found = to_arrow(frame, {"day": Column("day", bounds=(0, 1))})
-    assert found["day"].to_pylist() == [None]
+        table = to_arrow(frame, {"day": Column("day", bounds=(0, 1))})
+    assert table["day"].to_pylist() == [None]
 
 
 def test_neighbouring_frames_differ_in_one_row(size):
@@ -245,12 +245,12 @@ def test_neighbouring_frames_differ_in_one_row(size):
         shape, first, second, keeping = draw_frames(rng, declared)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FrameWarning)
-            one, other = to_arrow(first, declared), to_arrow(second, declared)
+            table, other = to_arrow(first, declared), to_arrow(second, declared)
         types = [
             TYPES["integer" if column.integer else column.kind] for column in declared.values()
         ]
-        assert one.schema.names == other.schema.names == ["a", "b", "c"]
-        assert one.schema.types == other.schema.types == types
+        assert table.schema.names == other.schema.names == ["a", "b", "c"]
+        assert table.schema.types == other.schema.types == types
         for name in keeping:
-            before, after = shape.others(*(list(frame[name]) for frame in (one, other)))
+            before, after = shape.others(*(list(frame[name]) for frame in (table, other)))
             assert before == after, (type(first), declared[name])

@@ -38,7 +38,9 @@ def test_units_of_a_frame_stay_apart(frame, kind):
 def test_units_of_a_file_stay_apart(tmp_path, ending, kind):
     path = tmp_path / f"visits.{ending}"
     if ending == "csv":
-        path.write_text("id\n" + "".join(f"{one}\n" for one in IDS), encoding="utf-8")
+        path.write_text(
+            "id\n" + "".join(f"{identifier}\n" for identifier in IDS), encoding="utf-8"
+        )
     else:
         pq.write_table(FRAMES["texts"], path)
     assert count_units(str(path), kind) == 2
@@ -55,6 +57,6 @@ def test_units_of_a_file_stay_apart(tmp_path, ending, kind):
     ],
 )
 def test_what_is_no_integer_of_64_bits_is_missing(values, read):
-    found = read_identifiers(values, "integer")
-    assert found.type == pa.int64()
-    assert found.to_pylist() == read
+    column = read_identifiers(values, "integer")
+    assert column.type == pa.int64()
+    assert column.to_pylist() == read

@@ -75,9 +75,11 @@ def test_bytes_that_are_not_text_fail_nothing_beside_milliseconds(tmp_path, text
     """Arrow reads such files, because DuckDB's reader fails on far milliseconds."""
     moments = MOMENTS.view(pa.timestamp("ms"))
     write(tmp_path, "a.parquet", pa.table({"ward": text, "day": moments}))
-    asked = plan("SELECT COUNT(UPPER(ward)) AS n, COUNT(day) AS m FROM visits", features="nm")
+    query_plan = plan(
+        "SELECT COUNT(UPPER(ward)) AS n, COUNT(day) AS m FROM visits", features="nm"
+    )
     with DuckDB.open({"visits": str(tmp_path / "a.parquet")}) as engine:
-        assert shown(engine.run(asked)) == [(3, 2)]
+        assert shown(engine.run(query_plan)) == [(3, 2)]
 
 
 @pytest.mark.parametrize("zone", [None, "UTC"])
@@ -87,13 +89,13 @@ def test_timestamps_beside_milliseconds_are_compared(tmp_path, unit, zone):
     moments = MOMENTS.drop_null().view(pa.timestamp(unit, zone))
     days = pa.array([0] * 3, pa.int64()).view(pa.timestamp("ms"))
     write(tmp_path, "a.parquet", pa.table({"when": moments, "day": days}))
-    asked = plan(
+    query_plan = plan(
         'SELECT COUNT(*) AS n FROM (SELECT TRY_CAST("when" AS TIMESTAMP) AS c FROM visits) '
         "AS clean WHERE c > TIMESTAMP '1970-01-01'",
         features=["n"],
     )
     with DuckDB.open({"visits": str(tmp_path / "a.parquet")}) as engine:
-        assert shown(engine.run(asked)) == [(1 if unit == "ms" else 2,)]
+        assert shown(engine.run(query_plan)) == [(1 if unit == "ms" else 2,)]
 
 
 @pytest.mark.parametrize("type_", [pa.float16(), pa.decimal256(60, 2), pa.uint64()])

@@ -17,16 +17,16 @@ SECRET = "kestrel-918273645"
 
 
 def test_rows_come_back_in_order_and_with_their_types():
-    made = ROWS_PROCESS.query(ROWS, "SELECT name, x * 1.5 AS y FROM t ORDER BY x DESC")
-    assert made.to_pydict() == {"name": [None, "b", "a"], "y": [4.5, 3.0, 1.5]}
+    table = ROWS_PROCESS.query(ROWS, "SELECT name, x * 1.5 AS y FROM t ORDER BY x DESC")
+    assert table.to_pydict() == {"name": [None, "b", "a"], "y": [4.5, 3.0, 1.5]}
 
 
 @pytest.mark.parametrize("many", [100, 500_000])
 def test_requests_of_any_size_are_sent(many):
     """What a pipe does not take at once is sent by a thread."""
     rows = {"t": pa.table({"x": range(many)}), "given": pa.table({"x": [5]})}
-    made = ROWS_PROCESS.query(rows, 'SELECT SUM(t.x) + MIN(g.x) AS s FROM t, "given" AS g')
-    assert made["s"].to_pylist() == [many * (many - 1) // 2 + 5]
+    table = ROWS_PROCESS.query(rows, 'SELECT SUM(t.x) + MIN(g.x) AS s FROM t, "given" AS g')
+    assert table["s"].to_pylist() == [many * (many - 1) // 2 + 5]
 
 
 def test_a_request_that_is_not_read_ends_with_its_process(monkeypatch):
@@ -177,25 +177,25 @@ def test_rows_are_limited():
 
 
 def test_threads_wait_for_one_another():
-    found = []
+    answers = []
 
     def ask(number):
         rows = {"t": pa.table({"x": [number]})}
-        found.append((number, ROWS_PROCESS.query(rows, "SELECT x FROM t")["x"].to_pylist()))
+        answers.append((number, ROWS_PROCESS.query(rows, "SELECT x FROM t")["x"].to_pylist()))
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(found) == [(number, [number]) for number in range(6)]
+    assert sorted(answers) == [(number, [number]) for number in range(6)]
 
 
 def test_statements_share_tables_and_fail_by_themselves():
     views = {"v": ("t", ["x"])}
     texts = ["SELECT * FROM v LIMIT 1", "SELECT name FROM v", "SELECT COUNT(*) AS n FROM t"]
-    one, wrong, many = ROWS_PROCESS.query_each(ROWS, texts, views=views)
-    assert one.to_pylist() == [{"x": 1}]
+    single, wrong, many = ROWS_PROCESS.query_each(ROWS, texts, views=views)
+    assert single.to_pylist() == [{"x": 1}]
     assert "name" in str(wrong)
     assert many.to_pylist() == [{"n": 3}]
     with pytest.raises(RowsRefused):
@@ -217,8 +217,8 @@ def test_a_statement_that_ends_the_process_leaves_the_answers_before_it():
 
 
 def test_what_is_not_defined_is_null():
-    made = ROWS_PROCESS.query(ROWS, "SELECT 1 / (x - x) AS d, x % 0 AS m FROM t")
-    assert made.to_pydict() == {"d": [None] * 3, "m": [None] * 3}
+    table = ROWS_PROCESS.query(ROWS, "SELECT 1 / (x - x) AS d, x % 0 AS m FROM t")
+    assert table.to_pydict() == {"d": [None] * 3, "m": [None] * 3}
 
 
 def test_messages_are_whole_or_the_end():

@@ -36,11 +36,11 @@ def test_neighbouring_arrays_differ_in_one_value(size):
         shape = Neighbours.draw(rng)
         name, kind = rng.choice([*CONTAINERS]), rng.choice(KINDS)
         first, second = shape.columns(rng, CONTAINERS[name])
-        (type_, one), (same, other) = read(first, kind), read(second, kind)
+        (type_, array), (same, other) = read(first, kind), read(second, kind)
         assert type_ == same == TYPES.get(kind, pa.bool_()), (name, kind)
-        assert (len(one), len(other)) == (shape.length, shape.length + (not shape.replace))
+        assert (len(array), len(other)) == (shape.length, shape.length + (not shape.replace))
         if name in KEEPING:
-            before, after = shape.others(one, other)
+            before, after = shape.others(array, other)
             assert before == after, (name, kind)
 
 
@@ -128,8 +128,8 @@ def test_what_is_no_array_is_refused_by_its_type(values):
 
 def test_a_type_that_cannot_be_read_is_said():
     with pytest.warns(FrameWarning, match="No value of the array can be read as number"):
-        found = read_array(pa.array([0, 1], pa.date32()), "number")
-    assert found.to_pylist() == [None, None]
+        array = read_array(pa.array([0, 1], pa.date32()), "number")
+    assert array.to_pylist() == [None, None]
 
 
 @pytest.mark.parametrize("value", ["x", b"x"], ids=["text", "bytes"])

@@ -15,9 +15,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_pattern_is_expanded_in_its_own_order(folder):
-    found = source_files.find_files("*.csv")
-    assert found.paths == (str(folder / "a.csv"), str(folder / "b.csv"))
-    assert source_files.find_files(str(folder / "[ab].csv")).paths == found.paths
+    files = source_files.find_files("*.csv")
+    assert files.paths == (str(folder / "a.csv"), str(folder / "b.csv"))
+    assert source_files.find_files(str(folder / "[ab].csv")).paths == files.paths
 
 
 def test_endings_decide(folder):

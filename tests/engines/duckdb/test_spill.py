@@ -32,13 +32,13 @@ def folder(tmp_path, monkeypatch):
 
 def modes(path):
     """The permissions of everything below a folder."""
-    found = {}
-    for one in Path(path).rglob("*"):
+    permissions = {}
+    for entry in Path(path).rglob("*"):
         try:
-            found[one.name] = stat.S_IMODE(one.stat().st_mode)
+            permissions[entry.name] = stat.S_IMODE(entry.stat().st_mode)
         except FileNotFoundError:  # deleted meanwhile
             continue
-    return found
+    return permissions
 
 
 @pytest.mark.parametrize("inherited", [True, False])
@@ -120,10 +120,10 @@ def test_a_folder_is_spared_while_it_is_made(folder, monkeypatch):
         lock(*arguments)
 
     monkeypatch.setattr(spilling.fcntl, "flock", look_first)
-    made = Spill()
-    assert Path(made.path).is_dir()
+    spill = Spill()
+    assert Path(spill.path).is_dir()
     spilling._remove_abandoned()
-    assert Path(made.path).is_dir()
+    assert Path(spill.path).is_dir()
 
 
 def test_folders_of_others_are_left_alone(folder):
@@ -151,7 +151,9 @@ def test_the_engine_spills_in_private_and_cleans_up(engine, folder):
     before = os.umask(0o022)  # the usual one, under which others may read new files
     try:
         batches = engine.stream(plan(MANY, keys=["a"]))
-        groups = batches.reveal_to(lambda all_: sum(watched(one, folder, seen) for one in all_))
+        groups = batches.reveal_to(
+            lambda all_: sum(watched(batch, folder, seen) for batch in all_)
+        )
     finally:
         os.umask(before)
     assert groups == 1_400_000
@@ -173,7 +175,7 @@ def test_nothing_is_left_after_a_query_that_crashed(engine, folder, where):
     seen = {}
     last = "CASE WHEN k0 LIKE '%x1399999' THEN error('x') ELSE n END"
     failing = f"SELECT k0, {last} AS n FROM ({MANY})"
-    asked = plan(failing if where == "in the engine" else MANY, keys=["a"])
+    query_plan = plan(failing if where == "in the engine" else MANY, keys=["a"])
 
     def read(batches):
         for batch in batches:
@@ -182,7 +184,7 @@ def test_nothing_is_left_after_a_query_that_crashed(engine, folder, where):
                 raise ZeroDivisionError
 
     with pytest.raises(EngineFailed if where == "in the engine" else ZeroDivisionError):
-        engine.stream(asked).reveal_to(read)
+        engine.stream(query_plan).reveal_to(read)
     if where == "outside":  # else the failure may come before the first batch
         assert any(name.endswith(".tmp") for name in seen), "nothing was spilt"
     assert shown(engine.run(FEW)) == [(ROWS,)]

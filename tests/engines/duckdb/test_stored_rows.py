@@ -32,23 +32,23 @@ def test_the_integers_are_those_of_rows_that_are_not_stored(name):
     plan = steps()[name]
     apart = replace(plan, engine_sql=inlined(plan), stored="")
     with DuckDB.open({"visits": within_limits()}) as engine:
-        found = engine.run(plan).reveal_to(told)
+        integers = engine.run(plan).reveal_to(told)
         assert tables_of(engine) == [STORED]
         engine.forget_stored()
         assert tables_of(engine) == []
-        assert engine.run(apart).reveal_to(told) == found
-        assert found[0]
+        assert engine.run(apart).reveal_to(told) == integers
+        assert integers[0]
 
 
 def test_rows_of_one_text_are_stored_once_and_those_of_another_take_their_place():
-    asked = steps()
+    plans = steps()
     with DuckDB.open({"visits": within_limits()}) as engine:
-        first = engine.run(asked["residuals, True"]).reveal_to(told)
+        first = engine.run(plans["residuals, True"]).reveal_to(told)
         engine._connect().execute(f'DELETE FROM "{STORED}"')
-        assert engine.run(asked["residuals, True"]).reveal_to(told) != first
-        part = engine.run(asked["part"]).reveal_to(told)
+        assert engine.run(plans["residuals, True"]).reveal_to(told) != first
+        part = engine.run(plans["part"]).reveal_to(told)
         assert part != first
-        assert engine.run(asked["residuals, True"]).reveal_to(told) == first
+        assert engine.run(plans["residuals, True"]).reveal_to(told) == first
         assert tables_of(engine) == [STORED]
 
 
@@ -66,10 +66,10 @@ def test_what_an_interrupted_change_has_left_is_dropped():
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    asked = steps()
+    plans = steps()
     with DuckDB.open({"visits": within_limits()}) as engine:
-        engine.run(asked["residuals, True"]).reveal_to(told)
-        other = engine.prepare(asked["part"]).stored
+        engine.run(plans["residuals, True"]).reveal_to(told)
+        other = engine.prepare(plans["part"]).stored
         with pytest.raises(KeyboardInterrupt):
             engine._stored.keep(engine._connect(), other, interrupt)
         assert tables_of(engine) == [STORED]
@@ -83,8 +83,8 @@ def session():
     keys = {**DECLARED["keys"], "target": ["no", "yes"]}
     declared = {**DECLARED, "keys": keys}
     declared.pop("cuts")
-    with dp.protect(rows, name="data", epsilon=9, delta=1e-3, **declared) as made:
-        yield made
+    with dp.protect(rows, name="data", epsilon=9, delta=1e-3, **declared) as opened:
+        yield opened
 
 
 def model():
@@ -95,10 +95,14 @@ def test_a_training_stores_its_rows_once_and_drops_them(session, monkeypatch):
     stored, dropped = [], []
     keep, drop = StoredRows.keep, StoredRows.drop
     monkeypatch.setattr(
-        StoredRows, "keep", lambda own, *one: stored.append((own.definition, keep(own, *one)))
+        StoredRows,
+        "keep",
+        lambda own, *given: stored.append((own.definition, keep(own, *given))),
     )
     monkeypatch.setattr(
-        StoredRows, "drop", lambda own, one: dropped.append((own.definition, drop(own, one)))
+        StoredRows,
+        "drop",
+        lambda own, given: dropped.append((own.definition, drop(own, given))),
     )
     model().fit(session.table("data"), target="target")
     assert len(stored) > 3
@@ -115,9 +119,9 @@ def test_a_training_that_fails_drops_them_too(session, monkeypatch):
     def failing(self, *given, **price):
         if len(seen) == 2:
             raise ValueError("enough")
-        found = step(self, *given, **price)
+        answer = step(self, *given, **price)
         seen.append(tables_of(session._engine))
-        return found
+        return answer
 
     monkeypatch.setattr(TrainingRun, "step", failing)
     with pytest.raises(ValueError, match="enough"):
@@ -140,13 +144,13 @@ def test_every_row_has_a_cell_in_each_feature_and_is_left_out_without_a_class():
     """No statement looks them up, so each expression itself has a cell for all values."""
     keys = {"colour": ["red", "blue"], "level": [1.5, 2.0, 4.0], "target": ["no", "yes"]}
     bounds = {"age": (0, 9), "count": (0, 3)}
-    with dp.protect(pa.table(ODD), name="data", epsilon=9, keys=keys, bounds=bounds) as made:
+    with dp.protect(pa.table(ODD), name="data", epsilon=9, keys=keys, bounds=bounds) as opened:
         model = learn.NaiveBayes(epsilon=1, cuts={"age": [3, 6]})
-        data = model.open(made.table("data"), None, "target")
+        data = model.open(opened.table("data"), None, "target")
         training = model.prepare(data)
         assert "WHERE k5 BETWEEN 0 AND 1)" in training.planner._stored
         assert " IN ('red', 'blue', '(other)')" not in training.planner._stored
-        rows = made._engine._connect().execute(str(training.planner._stored)).fetchall()
+        rows = opened._engine._connect().execute(str(training.planner._stored)).fetchall()
     kept = [i for i, label in enumerate(ODD["target"]) if label in keys["target"]]
     codes = [role.cells.codes([ODD[role.name][i] for i in kept]) for role in training.roles]
     assert sorted(rows) == sorted(zip(*[own.tolist() for own in codes], strict=True))

@@ -22,27 +22,31 @@ from tests.engines.contract import MANY_KEYS, exact, hostile, many_keys
 def test_the_groups_are_those_of_the_rows(name, most, monkeypatch):
     """Counted here, from the rows themselves."""
     monkeypatch.setattr("deniable.query.statements.input_rows.MOST_JOINED", most)
-    asked = dict(many_keys())
+    plans = dict(many_keys())
     with DuckDB({"odd": hostile()}) as engine:
-        groups, _ = exact(engine.run(asked[f"{name} False"]))
-        again, _ = exact(engine.run(asked[f"{name} False"]))
+        groups, _ = exact(engine.run(plans[f"{name} False"]))
+        again, _ = exact(engine.run(plans[f"{name} False"]))
     rows = hostile().to_pydict()
     values = [row.isoformat() if name == "day" and row else row for row in rows[name]]
     if name == "whole":
-        values = [None if one is None else max(-1000, min(1000, one)) for one in values]
+        values = [
+            None if number is None else max(-1000, min(1000, number)) for number in values
+        ]
     keys = MANY_KEYS[name]
     if name == "real":  # in steps of 0.5; NaN is the greatest number
-        clipped = [None if one is None else max(-10, min(100, one)) for one in values]
-        values = [None if one is None else math.floor(one * 2 + 0.5) for one in clipped]
-        keys = [one * 2 for one in keys]
+        clipped = [None if number is None else max(-10, min(100, number)) for number in values]
+        values = [
+            None if number is None else math.floor(number * 2 + 0.5) for number in clipped
+        ]
+        keys = [number * 2 for number in keys]
     words = rows["word"] if name == "day" else [None] * len(values)
     counted = Counter(
         (value, word)
         for value, word in zip(values, words, strict=True)
         if value in keys and (name != "day" or word in MANY_KEYS["word"])
     )
-    found = {(row[0], row[1] if name == "day" else None): row[-1] for row in groups}
-    assert found == counted
+    actual = {(row[0], row[1] if name == "day" else None): row[-1] for row in groups}
+    assert actual == counted
     assert groups == again
 
 
@@ -53,14 +57,14 @@ def test_where_a_unit_is_limited_its_keys_are_looked_up_by_row(monkeypatch):
     rows = {"id": ["p"] * 300, "w": [f"{'w' if i == 7 else 'x'}{i}" for i in range(300)]}
     table = Table.declare("t", unit="id", keys={"w": keys})
     table = table.with_schema({"id": "VARCHAR", "w": "VARCHAR"})
-    made = plan(
+    query_plan = plan(
         parse("SELECT w, COUNT(*) AS n FROM t GROUP BY w"),
         Policy([table], epsilon=1),
         epsilon=1,
     )
     for _ in range(3):  # each with a salt of its own
         with DuckDB({"t": pa.table(rows)}) as engine:
-            assert exact(engine.run(made))[0] == [("w7", 1)]
+            assert exact(engine.run(query_plan))[0] == [("w7", 1)]
 
 
 def test_few_keys_and_ranges_stay_in_the_statement():
@@ -68,21 +72,23 @@ def test_few_keys_and_ranges_stay_in_the_statement():
     for keys, beside in ((few, False), ((*few, "one more"), True), (range(10**5), False)):
         table = Table.declare("t", keys={"k": keys})
         table = table.with_schema({"k": "BIGINT" if isinstance(keys, range) else "VARCHAR"})
-        made = plan(
+        query_plan = plan(
             parse("SELECT k, COUNT(*) FROM t GROUP BY k"), Policy([table], epsilon=1), epsilon=1
         )
-        assert ("(keys 0)" in made.engine_sql) == beside
-        assert len(made.engine_sql) < 3_000
+        assert ("(keys 0)" in query_plan.engine_sql) == beside
+        assert len(query_plan.engine_sql) < 3_000
 
 
 def test_the_keys_are_gone_after_the_answer_and_after_a_failure():
-    asked = dict(many_keys())["word False"]
+    query_plan = dict(many_keys())["word False"]
     seen = "SELECT count(*) FROM duckdb_views() WHERE view_name LIKE '(keys%'"
     with DuckDB({"odd": hostile()}) as engine:
         for broken in (False, True):
             told = pytest.raises(EngineFailed) if broken else nullcontext()
             with told:
-                engine.run(replace(asked, engine_sql="SELECT no") if broken else asked)
+                engine.run(
+                    replace(query_plan, engine_sql="SELECT no") if broken else query_plan
+                )
             assert engine._connect().execute(seen).fetchone() == (0,)
 
 

@@ -34,9 +34,11 @@ def test_wide_integers_are_exact(values):
     ("value", "kind"), [(2**63 - 1, "i"), (-(2**63), "i"), (2**63, "O"), (-(2**63) - 1, "O")]
 )
 def test_only_what_does_not_fit_becomes_an_object(value, kind):
-    found = to_integers(pa.chunked_array([[decimal.Decimal(value), decimal.Decimal(1)]], WIDE))
-    assert found.dtype.kind == kind
-    assert found.tolist() == [value, 1]
+    integers = to_integers(
+        pa.chunked_array([[decimal.Decimal(value), decimal.Decimal(1)]], WIDE)
+    )
+    assert integers.dtype.kind == kind
+    assert integers.tolist() == [value, 1]
 
 
 def test_chunks_slices_and_narrow_types():
@@ -47,9 +49,9 @@ def test_chunks_slices_and_narrow_types():
 
 
 def test_it_does_not_print_and_knows_its_length():
-    found = ExactGroups((pa.array(["secret"]),), np.array([41]), {"n": np.array([42])})
-    assert found.groups == 1
-    assert not any(text in f"{found!r}{found}" for text in ("secret", "41", "42"))
+    groups = ExactGroups((pa.array(["secret"]),), np.array([41]), {"n": np.array([42])})
+    assert groups.groups == 1
+    assert not any(text in f"{groups!r}{groups}" for text in ("secret", "41", "42"))
 
 
 def test_every_type_of_column_becomes_integers():

@@ -44,8 +44,8 @@ def shop(rows, neighbors="add-remove"):
         values = list(zip(*rows[name], strict=True)) or [()] * len(columns)
         return pa.table(
             {
-                column: pa.array(one, pa.int64() if column in integers else pa.string())
-                for column, one in zip(columns, values, strict=True)
+                column: pa.array(cells, pa.int64() if column in integers else pa.string())
+                for column, cells in zip(columns, values, strict=True)
             }
         )
 
@@ -113,10 +113,10 @@ def test_each_row_has_the_unit_that_its_path_leads_to():
     with opened(shop(ROWS)) as engine:
         rows = engine._connect().execute
         assert rows("SELECT id, customer FROM people").fetchall() == [(1, 1), (2, 2), (3, 3)]
-        found = rows("SELECT item_id, customer FROM items ORDER BY 1").fetchall()
-        assert found == [(1, 1), (2, 1), (3, 2), (5, None)]  # the path of 4 ends nowhere
-        found = rows("SELECT stars, customer FROM notes ORDER BY 1").fetchall()
-        assert found == [(1, 2), (3, None), (5, 1)]
+        pairs = rows("SELECT item_id, customer FROM items ORDER BY 1").fetchall()
+        assert pairs == [(1, 1), (2, 1), (3, 2), (5, None)]  # the path of 4 ends nowhere
+        pairs = rows("SELECT stars, customer FROM notes ORDER BY 1").fetchall()
+        assert pairs == [(1, 2), (3, None), (5, 1)]
 
 
 @pytest.mark.parametrize("table", ["people", "orders", "items"])
@@ -199,8 +199,8 @@ def test_one_customer_moves_no_integer_further_than_declared(neighbors, size):
     with opened(policy) as engine:
         completed = known(policy, engine)
     plans = [plan(parse(sql), completed, epsilon=1000) for sql in QUESTIONS]
-    for made in plans:
-        KernelCheck.of(made, completed)
+    for query_plan in plans:
+        KernelCheck.of(query_plan, completed)
     for _ in range(count):
         others = draw_rows(draw, [2, 3, 4], 1000)
         sides = [draw_rows(draw, [1], 2000) if neighbors == "replace" else {}]
@@ -210,7 +210,7 @@ def test_one_customer_moves_no_integer_further_than_declared(neighbors, size):
         ]
         with contextlib.ExitStack() as stack:
             engines = [stack.enter_context(opened(shop(rows, neighbors))) for rows in pair]
-            for sql, made in zip(QUESTIONS, plans, strict=True):
-                left, right = (run(engine, made) for engine in engines)
+            for sql, query_plan in zip(QUESTIONS, plans, strict=True):
+                left, right = (run(engine, query_plan) for engine in engines)
                 assert not isinstance(left, str), sql
-                assert not excess(made, left, right), (sql, pair)
+                assert not excess(query_plan, left, right), (sql, pair)

@@ -44,8 +44,10 @@ def session():
 def check(happened, *kinds):
     """What happened, in this order; each statement is run as it was written."""
     assert [kind for kind, _ in happened] == list(kinds)
-    written = [id(one) for kind, one in happened if kind == "written"]
-    assert sorted(written) == sorted(id(one) for kind, one in happened if kind == "run")
+    written = [id(statement) for kind, statement in happened if kind == "written"]
+    assert sorted(written) == sorted(
+        id(statement) for kind, statement in happened if kind == "run"
+    )
 
 
 def test_one_question(session):
@@ -86,7 +88,7 @@ def test_a_free_answer_is_not_written_again(session):
     first = opened.release(plan, question_id="one")
     again = [opened.release(plan), opened.recall(plan)]
     again.append(opened.release(plan, fresh=True, question_id="one"))
-    assert [one.certificate for one in again] == [first.certificate] * 3
+    assert [release.certificate for release in again] == [first.certificate] * 3
     check(happened, "written", "written", "charged", "run", "run")
 
 

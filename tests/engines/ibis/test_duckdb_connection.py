@@ -28,11 +28,11 @@ def test_duckdb_gets_our_own_statement_after_its_sources():
     """Ibis would write a correlation over a join as 49 nested queries, which DuckDB cannot
     plan in minutes."""
     sql = "SELECT CORR(a.cost, b.cost) FROM visits AS a JOIN visits AS b USING (patient)"
-    asked = plan(parse(sql), town.policy(), epsilon=1)
+    query_plan = plan(parse(sql), town.policy(), epsilon=1)
     with ibises.over_duckdb(town.SOURCES) as engine, DuckDB.open(town.SOURCES) as reference:
-        written = engine.prepare(asked).statements[0].sql
-        assert written.endswith(asked.engine_sql.removeprefix("WITH "))
-        assert exact(engine.run(asked)) == exact(reference.run(asked))
+        written = engine.prepare(query_plan).statements[0].sql
+        assert written.endswith(query_plan.engine_sql.removeprefix("WITH "))
+        assert exact(engine.run(query_plan)) == exact(reference.run(query_plan))
 
 
 def test_settings_of_the_connection_change_no_answer_and_are_set_back():
@@ -60,8 +60,8 @@ def test_settings_of_the_connection_change_no_answer_and_are_set_back():
         )
     ]
     with Ibis.open({"t": connection.table("t")}) as engine, DuckDB.open({"t": table}) as known:
-        for asked in plans:
-            assert exact(engine.run(asked)) == exact(known.run(asked))
+        for query_plan in plans:
+            assert exact(engine.run(query_plan)) == exact(known.run(query_plan))
         with pytest.raises(EngineFailed):
             engine.run(by_hand("SELECT SUM(none) AS n FROM t"))
     assert connection.con.execute(f"SELECT {names}").fetchall() == before
@@ -72,9 +72,9 @@ def test_a_source_may_read_a_table_with_another_sources_name():
     connection.con.execute("CREATE TABLE t AS SELECT 1::BIGINT AS x")
     connection.con.execute("CREATE TABLE s AS SELECT 20::BIGINT AS x")
     sources = {"t": connection.table("s"), "s": connection.table("t").mutate(x=ibis._.x + 1)}
-    asked = by_hand("SELECT SUM(t.x * 100 + s.x) AS n FROM t CROSS JOIN s")
+    query_plan = by_hand("SELECT SUM(t.x * 100 + s.x) AS n FROM t CROSS JOIN s")
     with Ibis.open(sources) as engine:
-        assert exact(engine.run(asked))[0] == [(2002,)]
+        assert exact(engine.run(query_plan))[0] == [(2002,)]
 
 
 def test_what_exists_only_in_the_connection_is_asked_there(tmp_path):
@@ -102,12 +102,12 @@ def test_rows_that_are_drawn_anew_are_drawn_once_where_rows_are_units():
     drawn = table.mutate(x=(ibis.random() * 9).floor().cast("int64"))
     declared = Table.declare("odd", bounds={"x": (0, 9)})
     twice = "SELECT SUM(x) AS s FROM (SELECT x FROM odd UNION ALL SELECT 9 - x FROM odd)"
-    found = []
+    answers = []
     for source in (table, drawn, drawn):
         with contextlib.closing(Ibis.open({"odd": source})) as engine:
             known = Policy([declared.with_schema(engine.schema("odd"))], epsilon=9)
-            found.append(exact(engine.run(plan(parse(twice), known, epsilon=1))))
-    assert found[0] == found[1] == found[2]
+            answers.append(exact(engine.run(plan(parse(twice), known, epsilon=1))))
+    assert answers[0] == answers[1] == answers[2]
 
 
 VIEWS = {

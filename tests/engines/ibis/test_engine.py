@@ -56,14 +56,14 @@ def test_keys_with_zero_bytes_are_those_of_the_rows(backend):
     words = ["a\0b", "a", "\0", "", "~0", "~", "~1", "a\0b", None]
     keys = ["a\0b", "\0", "~0", "~1", "b\0", *map(str, range(200))]
     table = Table.declare("t", keys={"w": keys}).with_schema({"w": "VARCHAR"})
-    asked = plan(
+    query_plan = plan(
         parse("SELECT w, COUNT(*) AS n FROM t GROUP BY w"),
         Policy([table], epsilon=9),
         epsilon=1,
     )
     with ibises.OPENED[backend]({"t": pa.table({"w": words})}) as engine:
-        found = [("\0", 1), ("a\0b", 2), ("~0", 1), ("~1", 1)]
-        assert sorted(exact(engine.run(asked))[0]) == found
+        expected = [("\0", 1), ("a\0b", 2), ("~0", 1), ("~1", 1)]
+        assert sorted(exact(engine.run(query_plan))[0]) == expected
 
 
 class TestSQLiteThroughIbis(UsesContract, EngineContract):
@@ -95,18 +95,18 @@ COUNTED = by_hand("SELECT COUNT(*) AS n FROM t WHERE x <> 3")
 @BACKENDS
 def test_groups_come_in_batches(backend, monkeypatch):
     rows = 1000
-    table = pa.table({"key": [f"{one:04}" for one in range(rows)], "x": [2**40] * rows})
+    table = pa.table({"key": [f"{each:04}" for each in range(rows)], "x": [2**40] * rows})
     declared = Table.declare("many", bounds={"x": (0, 2**40)}, keys={"key": "private"})
     known = declared.with_schema({"key": "VARCHAR", "x": "BIGINT"})
     sql = "SELECT key, COUNT(*) AS n, SUM(x) AS s FROM many GROUP BY key"
-    asked = plan(parse(sql), Policy([known], epsilon=9, delta=1e-3), epsilon=1)
+    query_plan = plan(parse(sql), Policy([known], epsilon=9, delta=1e-3), epsilon=1)
     monkeypatch.setattr("deniable.engines.ibis.connection.BATCH", 100)
     with ibises.OPENED[backend]({"many": table}) as engine:
-        parts = engine.stream(asked).reveal_to(list)
-        assert max(one.groups for one in parts) <= 100
-        assert sum(one.groups for one in parts) == rows
-        found = exact(engine.run(asked))[0]
-        assert found == [(f"{one:04}", 1, 2**40) for one in range(rows)]
+        parts = engine.stream(query_plan).reveal_to(list)
+        assert max(each.groups for each in parts) <= 100
+        assert sum(each.groups for each in parts) == rows
+        groups = exact(engine.run(query_plan))[0]
+        assert groups == [(f"{each:04}", 1, 2**40) for each in range(rows)]
 
 
 @BACKENDS

@@ -22,8 +22,8 @@ def write(path, kinds, rows):
 def test_rows_keep_their_values_and_kinds(tmp_path):
     kinds = 'ward TEXT, cost REAL, "a ""b""" INTEGER, day DATE'
     rows = [("it's", 10.5, 2**53 + 1, "2026-01-02"), (None, None, None, None)]
-    found = read_rows(write(tmp_path / "v.sqlite", kinds, rows))
-    assert found.to_pydict() == {
+    table = read_rows(write(tmp_path / "v.sqlite", kinds, rows))
+    assert table.to_pydict() == {
         "ward": ["it's", None],
         "cost": [10.5, None],
         'a "b"': [2**53 + 1, None],

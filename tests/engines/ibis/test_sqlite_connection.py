@@ -37,10 +37,10 @@ def test_a_value_of_another_type_is_missing_and_nothing_fails():
     rows = ", ".join(f"({', '.join([value] * len(types))})" for value in values)
     columns = ", ".join(f"{name} {type_}" for name, type_ in types.items())
     counted = ", ".join(f"COUNT({name}) AS {name}" for name in types)
-    asked = by_hand(f"SELECT {counted} FROM t", features=types)
+    plan = by_hand(f"SELECT {counted} FROM t", features=types)
     with opened(f"CREATE TABLE t ({columns})", f"INSERT INTO t VALUES {rows}") as engine:
         # SQLite stores 7 and 7.5 as text in a column of text.
-        assert exact(engine.run(asked))[0] == [(1, 4, 5, 1, 0, 0)]
+        assert exact(engine.run(plan))[0] == [(1, 4, 5, 1, 0, 0)]
         kept = by_hand("SELECT s AS k0, COUNT(*) AS n FROM t GROUP BY s", keys="k")
         texts = {key for key, _ in exact(engine.run(kept))[0]}
         assert texts == {"7", "7.5", "seven", "Inf", "NaN", None}
@@ -53,8 +53,8 @@ def test_no_day_is_too_far():
     create = "CREATE TABLE t (d DATE, m DATETIME)"
     with opened(create, f"INSERT INTO t VALUES {rows}") as engine:
         kept = by_hand("SELECT d AS k0, COUNT(m) AS n FROM t GROUP BY d", keys="k")
-        found = {str(day): count for day, count in exact(engine.run(kept))[0]}
-    assert found == {"0001-01-01": 1, "2024-02-29": 2, "9999-12-31": 1, "None": 0}
+        counts = {str(day): count for day, count in exact(engine.run(kept))[0]}
+    assert counts == {"0001-01-01": 1, "2024-02-29": 2, "9999-12-31": 1, "None": 0}
 
 
 def test_the_columns_depend_on_no_row():
@@ -156,7 +156,7 @@ def test_a_connection_of_another_thread_is_refused_before_the_charge():
 
 def test_all_statements_of_a_plan_see_the_same_rows():
     cells = ["SELECT 0 AS cell, COUNT(*) AS n FROM t"]
-    asked = by_hand("SELECT COUNT(*) AS n FROM t", cells=cells)
+    plan = by_hand("SELECT COUNT(*) AS n FROM t", cells=cells)
     with opened("PRAGMA journal_mode = WAL", "CREATE TABLE t (x INT)") as engine:
         path = engine._connection.backend.con.execute("PRAGMA database_list").fetchone()[2]
         run, counts = engine._run_statement, []
@@ -170,8 +170,8 @@ def test_all_statements_of_a_plan_see_the_same_rows():
                 writer.commit()
 
         engine._run_statement = run_and_write
-        engine.run(asked)
-        engine.run(asked)
+        engine.run(plan)
+        engine.run(plan)
         assert counts == [[0], [0], [2], [2]]
 
 

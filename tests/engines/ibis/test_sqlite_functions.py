@@ -20,23 +20,23 @@ def call(name, *values):
 def test_wide_integers_are_sorted_as_numbers_and_divided_towards_zero(left, right):
     assert from_wide(to_wide(left)) == left
     assert (to_wide(left) < to_wide(right)) == (left < right)
-    found = call("wide_divide", to_wide(left), to_wide(right))
+    quotient = call("wide_divide", to_wide(left), to_wide(right))
     if right == 0:
-        assert found is None
+        assert quotient is None
     else:
-        assert from_wide(found) == int(math.copysign(1, left) * math.copysign(1, right)) * (
+        assert from_wide(quotient) == int(math.copysign(1, left) * math.copysign(1, right)) * (
             abs(left) // abs(right)
         )
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1))
 def test_sums_of_parts_are_the_sum(values):
-    parts = [sum(one >> 48 for one in values)]
-    parts += [sum((one >> shift) & 0xFFFF for one in values) for shift in (32, 16, 0)]
+    parts = [sum(value >> 48 for value in values)]
+    parts += [sum((value >> shift) & 0xFFFF for value in values) for shift in (32, 16, 0)]
     assert from_wide(call("wide_parts", *parts)) == sum(values)
     added = WideSum()
-    for one in (None, *values):
-        added.step(None if one is None else to_wide(one))
+    for value in (None, *values):
+        added.step(None if value is None else to_wide(value))
     assert from_wide(added.finalize()) == sum(values)
     assert WideSum().finalize() is None
 
@@ -60,11 +60,11 @@ def test_a_pattern_of_many_parts_takes_no_long_time():
 
 def test_a_hash_depends_on_the_salt_and_all_values_and_on_no_sign_of_zero():
     salts = 2**62, 2**62 + 1
-    one, other = (call("hash", salt, 1, "a", None) for salt in salts)
-    assert one != other
-    assert one != call("hash", salts[0], "1", "a", None)
+    first, other = (call("hash", salt, 1, "a", None) for salt in salts)
+    assert first != other
+    assert first != call("hash", salts[0], "1", "a", None)
     assert call("hash", salts[0], 0.0) == call("hash", salts[0], -0.0)
-    assert 0 <= one < 2**63
+    assert 0 <= first < 2**63
 
 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in {"deniable_hash"}])

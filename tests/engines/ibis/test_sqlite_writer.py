@@ -14,8 +14,8 @@ from tests.engines.plans import plan as by_hand
 def test_a_sum_does_not_overflow():
     with ibises.over_sqlite({"t": pa.table({"x": [2**63 - 1] * 3 + [-1, None]})}) as engine:
         for sql in ("SUM(x)", "SUM(x) * 2 - SUM(x)", "SUM(CAST(x AS INT128) * 3) // 3"):
-            asked = by_hand(f"SELECT {sql} AS n FROM t")
-            assert exact(engine.run(asked))[0] == [(3 * (2**63 - 1) - 1,)]
+            plan = by_hand(f"SELECT {sql} AS n FROM t")
+            assert exact(engine.run(plan))[0] == [(3 * (2**63 - 1) - 1,)]
 
 
 def test_rows_of_different_tables_are_different_units():
@@ -49,5 +49,5 @@ def test_numbers_of_different_kinds_are_compared_as_duckdb_does():
     conditions += [f"CASE x WHEN {double} THEN TRUE WHEN {wide} THEN TRUE END"]
     with ibises.over_sqlite(table) as engine, DuckDB.open(table) as known:
         for condition in conditions:
-            asked = by_hand(f"SELECT COUNT(*) AS n FROM t WHERE {condition}")
-            assert (condition, exact(engine.run(asked))) == (condition, exact(known.run(asked)))
+            plan = by_hand(f"SELECT COUNT(*) AS n FROM t WHERE {condition}")
+            assert (condition, exact(engine.run(plan))) == (condition, exact(known.run(plan)))

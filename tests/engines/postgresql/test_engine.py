@@ -54,7 +54,7 @@ def store(folder, name, table):
     schema = f"s{secrets.token_hex(6)}"
     with psycopg.connect(address(folder, "").rstrip("#"), autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {schema}")
-        columns = ", ".join(f'"{one.name}" {TYPES[one.type]}' for one in table.schema)
+        columns = ", ".join(f'"{field.name}" {TYPES[field.type]}' for field in table.schema)
         connection.execute(f'CREATE TABLE {schema}."{name}" ({columns})')
         with connection.cursor().copy(f'COPY {schema}."{name}" FROM STDIN') as copy:
             for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
@@ -109,7 +109,7 @@ source = "{address}{schema}.quick"
 
 
 @contextlib.contextmanager
-def asked(base, schema, folder):
+def waiting_question(base, schema, folder):
     """A session, and a question to a table that the owner holds, so that it waits."""
     with psycopg.connect(base.rstrip("#"), autocommit=True) as owner:
         owner.execute(f"CREATE SCHEMA {schema}")
@@ -131,7 +131,7 @@ def test_killed_in_the_middle_the_charge_stands_and_the_next_question_is_served(
     postgresql, tmp_path
 ):
     base, schema = address(postgresql, ""), f"s{secrets.token_hex(6)}"
-    with asked(base, schema, tmp_path) as (hospital, asking):
+    with waiting_question(base, schema, tmp_path) as (hospital, asking):
         with psycopg.connect(base.rstrip("#"), autocommit=True) as other:
             other.execute("SELECT pg_terminate_backend(%s)", [_busy(other)])
         _is_the_one_error(asking.result(timeout=PATIENCE))
@@ -143,7 +143,7 @@ def test_killed_in_the_middle_the_charge_stands_and_the_next_question_is_served(
 def test_the_whole_server_is_killed_and_the_next_question_is_served(tmp_path):
     with mortal() as server:
         base = address(server.folder, "")
-        with asked(base, "hospital", tmp_path) as (hospital, asking):
+        with waiting_question(base, "hospital", tmp_path) as (hospital, asking):
             with psycopg.connect(base.rstrip("#"), autocommit=True) as other:
                 _busy(other)
             server.kill()
@@ -177,12 +177,12 @@ def _busy(connection):
     """The server's process that runs the slow question, once there is one."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        found = connection.execute(
+        row = connection.execute(
             "SELECT pid FROM pg_stat_activity WHERE state = 'active' "
             "AND pid <> pg_backend_pid() AND query LIKE '%slow%'"
         ).fetchone()
-        if found:
-            return found[0]
+        if row:
+            return row[0]
         time.sleep(0.02)
     raise AssertionError("The question never began.")
 
@@ -331,9 +331,9 @@ RISKY = [
 
 def test_a_view_may_choose_rows_and_columns_and_no_more(postgresql):
     views = [*HARMLESS, *RISKY]
-    made = [f"CREATE VIEW {{s}}.v{i} AS {sql}" for i, sql in enumerate(views)]
+    statements = [f"CREATE VIEW {{s}}.v{i} AS {sql}" for i, sql in enumerate(views)]
     over = [f"CREATE VIEW {{s}}.w{i} AS SELECT * FROM {{s}}.v{i}" for i in range(len(views))]
-    schema = own(postgresql, *TABLES, *made, *over)
+    schema = own(postgresql, *TABLES, *statements, *over)
     accepted = {"v": [], "w": []}
     with psycopg.connect(address(postgresql, "").rstrip("#")) as connection:
         connection.execute("SET search_path = pg_catalog")
@@ -351,9 +351,9 @@ def test_a_view_may_choose_rows_and_columns_and_no_more(postgresql):
 
 
 def test_two_views_of_one_table_are_not_put_together(postgresql):
-    one = "CREATE VIEW {s}.v AS SELECT a FROM {s}.x"
+    single = "CREATE VIEW {s}.v AS SELECT a FROM {s}.x"
     both = "CREATE VIEW {s}.both AS SELECT a FROM {s}.v UNION ALL SELECT a FROM {s}.x"
-    schema = own(postgresql, *TABLES, one, both)
+    schema = own(postgresql, *TABLES, single, both)
     with pytest.raises(InvalidPolicy, match="more than once"):
         PostgreSQL.open({"x": address(postgresql, f"{schema}.both")})
 
@@ -366,14 +366,14 @@ def test_a_view_may_have_rules_for_writing(postgresql):
 
 
 @pytest.mark.parametrize(
-    "made",
+    "statement",
     [
         "CREATE VIEW {s}.x AS SELECT a FROM {s}.people WHERE a < 5 AND name LIKE 'a%'",
         "CREATE VIEW {s}.x AS SELECT a FROM {s}.y WHERE d COLLATE {s}.careless LIKE 'a%'",
         "CREATE POLICY p ON {s}.people USING (a < 5 AND name LIKE 'a%')",
     ],
 )
-def test_like_is_refused_where_a_collation_makes_it_fail(postgresql, made):
+def test_like_is_refused_where_a_collation_makes_it_fail(postgresql, statement):
     """It fails on the first row that reaches it, and says nothing where none does."""
     careless = (
         "CREATE COLLATION {s}.careless (PROVIDER = icu, LOCALE = 'und-u-ks-level2', "
@@ -381,8 +381,8 @@ def test_like_is_refused_where_a_collation_makes_it_fail(postgresql, made):
     )
     table = "CREATE TABLE {s}.people (a int, name text COLLATE {s}.careless)"
     secured = "ALTER TABLE {s}.people ENABLE ROW LEVEL SECURITY"
-    view = "x" if "VIEW" in made else "people"
-    schema = own(postgresql, TABLES[1], careless, table, made, secured)
+    view = "x" if "VIEW" in statement else "people"
+    schema = own(postgresql, TABLES[1], careless, table, statement, secured)
     with pytest.raises(InvalidPolicy, match="LIKE beside a nondeterministic collation"):
         PostgreSQL.open({"x": address(postgresql, f"{schema}.{view}")})
 
@@ -461,18 +461,18 @@ def test_an_encoding_must_have_a_letter_for_every_byte(postgresql, encoding):
         keys = ["x", "", *map(chr, range(0xE0, 0x180)), "\0", "\U0001f600"]
         table = Table.declare("x", keys={"a": keys}).with_schema({"a": "VARCHAR"})
         policy, sql = Policy([table], epsilon=9), "SELECT a, COUNT(*) AS n FROM x GROUP BY a"
-        found = shown(engine.run(plan_of(parse(sql), policy, epsilon=1)))
-        assert {key for key, _ in found} == {"x", *map(chr, range(0xE0, 0x100))}
+        groups = shown(engine.run(plan_of(parse(sql), policy, epsilon=1)))
+        assert {key for key, _ in groups} == {"x", *map(chr, range(0xE0, 0x100))}
 
 
 def test_narrow_integers_are_looked_up_among_many_keys(postgresql):
     source = store(postgresql, "t", pa.table({"i": pa.array([1, 3, 3, 4, None], pa.int32())}))
     table = Table.declare("t", keys={"i": range(1, 500, 2)}).with_schema({"i": "INTEGER"})
     policy, sql = Policy([table], epsilon=9), "SELECT i, COUNT(*) AS n FROM t GROUP BY i"
-    asked = plan_of(parse(sql), policy, epsilon=1)
-    step = int(asked.keys[0].step)
+    query_plan = plan_of(parse(sql), policy, epsilon=1)
+    step = int(query_plan.keys[0].step)
     with PostgreSQL.open({"t": source}) as engine:
-        assert shown(engine.run(asked)) == [(1 // step, 1), (3 // step, 2)]
+        assert shown(engine.run(query_plan)) == [(1 // step, 1), (3 // step, 2)]
 
 
 def test_keys_that_are_too_long_are_refused_as_too_long(postgresql, monkeypatch):
@@ -490,9 +490,9 @@ def test_functions_of_a_very_long_text_do_not_fail(postgresql):
     declared = Table.declare("x").with_schema({"a": "VARCHAR"})
     sql = "SELECT COUNT(*) FROM x WHERE TRIM(a) = 'a' OR UPPER(a) = 'B' OR a ILIKE '%x'"
     sql += " OR a IS NULL"
-    asked = plan_of(parse(sql), Policy([declared], epsilon=9), epsilon=1)
+    query_plan = plan_of(parse(sql), Policy([declared], epsilon=9), epsilon=1)
     with PostgreSQL.open({"x": address(postgresql, f"{schema}.x")}) as engine:
-        assert shown(engine.run(asked)) == [(1,)]
+        assert shown(engine.run(query_plan)) == [(1,)]
     own(postgresql, f"DROP TABLE {schema}.x")
 
 

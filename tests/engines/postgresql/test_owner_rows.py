@@ -32,7 +32,7 @@ def test_rows_keep_their_values(database):
     )
     first = "'it''s', 10.25, 9007199254740993, 7, true, '2026-01-02', '2026-01-02 03:04', 0.5"
     nothing = "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
-    found = read_rows(write(database, "visits", kinds, first, nothing))
+    table = read_rows(write(database, "visits", kinds, first, nothing))
     expected = {
         "ward": "it's",
         "cost": 10.25,
@@ -43,8 +43,8 @@ def test_rows_keep_their_values(database):
         "at": datetime(2026, 1, 2, 3, 4),
         "ratio": 0.5,
     }
-    assert found.to_pydict() == {name: [one, None] for name, one in expected.items()}
-    assert found.schema.field("id").type == pa.int64()
+    assert table.to_pydict() == {name: [value, None] for name, value in expected.items()}
+    assert table.schema.field("id").type == pa.int64()
 
 
 def test_days_beyond_the_calendar_are_null_and_long_numbers_doubles(database):
@@ -54,8 +54,8 @@ def test_days_beyond_the_calendar_are_null_and_long_numbers_doubles(database):
         "'0044-03-15 BC', '0044-03-15 12:00 BC', 0.1",
         "'9999-12-31', '9999-12-31 00:00', 2",
     )
-    found = read_rows(write(database, "days", kinds, *rows)).to_pydict()
-    assert found == {
+    columns = read_rows(write(database, "days", kinds, *rows)).to_pydict()
+    assert columns == {
         "day": [None, None, date(9999, 12, 31)],
         "at": [None, None, datetime(9999, 12, 31)],
         "big": [1e30, 0.1, 2.0],
@@ -64,8 +64,8 @@ def test_days_beyond_the_calendar_are_null_and_long_numbers_doubles(database):
 
 def test_columns_that_can_only_be_compared_are_left_out(database):
     kinds = "id int, place point, note jsonb"
-    found = read_rows(write(database, "places", kinds, "1, '(1,2)', '{}'"))
-    assert found.to_pydict() == {"id": [1]}
+    table = read_rows(write(database, "places", kinds, "1, '(1,2)', '{}'"))
+    assert table.to_pydict() == {"id": [1]}
 
 
 def test_an_empty_table_has_its_columns(database):

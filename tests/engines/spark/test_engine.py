@@ -203,11 +203,11 @@ class TestSparkOnNeighbors(Folders, NeighborContract):
 
 def test_a_frame_of_spark_is_not_fetched(session):
     frame = session.createDataFrame([(1, "A"), (2, "B"), (3, "A")], "x int, ward string")
-    asked = dp.protect(frame, keys={"ward": ["A", "B"]}, bounds={"x": (0, 9)}, epsilon=100)
-    assert isinstance(asked._engine, Spark)
-    answer = asked.sql("SELECT ward, COUNT(*) AS n FROM data GROUP BY ward", epsilon=90)
+    opened = dp.protect(frame, keys={"ward": ["A", "B"]}, bounds={"x": (0, 9)}, epsilon=100)
+    assert isinstance(opened._engine, Spark)
+    answer = opened.sql("SELECT ward, COUNT(*) AS n FROM data GROUP BY ward", epsilon=90)
     assert answer.to_arrow()["n"].to_pylist() == [2, 1]
-    asked.close()
+    opened.close()
     assert frame.count() == 3  # the session is its owner's and goes on
 
 
@@ -242,7 +242,9 @@ MANY = plan("SELECT a AS k0, COUNT(*) AS n FROM many GROUP BY a", keys=["a"])
 def test_groups_come_in_batches_and_the_rest_need_not_be_wanted(session):
     frame = session.range(60_000).withColumnRenamed("id", "a")
     with Spark.open({"many": frame}) as engine:
-        parts = engine.stream(MANY).reveal_to(lambda found: [one.groups for one in found])
+        parts = engine.stream(MANY).reveal_to(
+            lambda batches: [batch.groups for batch in batches]
+        )
         assert sum(parts) == 60_000
         assert max(parts) <= 10_000  # as Spark's own setting says
         assert engine.stream(MANY).reveal_to(next).groups > 0
@@ -252,16 +254,16 @@ def test_groups_come_in_batches_and_the_rest_need_not_be_wanted(session):
 def test_the_views_of_declared_keys_are_dropped_whatever_happens(session, monkeypatch):
     table = Table.declare("many", keys={"a": range(0, 400, 2)}).with_schema({"a": "BIGINT"})
     policy, sql = Policy([table], epsilon=9), "SELECT a, COUNT(*) AS n FROM many GROUP BY a"
-    asked = plan_of(parse(sql), policy, epsilon=1)
+    query_plan = plan_of(parse(sql), policy, epsilon=1)
 
     def views():
-        return [one.name for one in session.catalog.listTables() if "_keys_" in one.name]
+        return [view.name for view in session.catalog.listTables() if "_keys_" in view.name]
 
     def read_first(batches):
         return next(batches).groups, views()
 
     with Spark.open({"many": session.range(9).withColumnRenamed("id", "a")}) as engine:
-        groups, seen = engine.stream(asked).reveal_to(read_first)
+        groups, seen = engine.stream(query_plan).reveal_to(read_first)
         assert groups > 0
         assert len(seen) == 1
         assert views() == []
@@ -272,7 +274,7 @@ def test_the_views_of_declared_keys_are_dropped_whatever_happens(session, monkey
             failing = Mock(side_effect=raised)
             monkeypatch.setattr("deniable.engines.spark.engine.stream_batches", failing)
             with pytest.raises(told):
-                engine.run(asked)
+                engine.run(query_plan)
             assert failing.called
             assert views() == []
 
@@ -295,7 +297,7 @@ def test_a_draft_holds_the_tables_of_the_catalog(session, tmp_path):
     text = write_draft(["spark://local"], tmp_path)
     assert "[tables.odd]" in text
     assert 'source = "spark://local#odd"' in text
-    assert not any(one in text for one in ("4711", "CANARY"))
+    assert not any(word in text for word in ("4711", "CANARY"))
     pyarrow.parquet.write_table(within_limits(), tmp_path / "0.parquet")
     folder = f"spark://local?parquet={tmp_path}"
     assert f'source = "{folder}"' in write_draft([folder], tmp_path)
@@ -310,23 +312,23 @@ def test_rows_are_told_apart_also_where_very_many_are_the_same(session, monkeypa
     monkeypatch.setattr(writer, "_RUN_ROWS", 3)
     session.createDataFrame([(1,)] * 8 + [(None,)] * 3, "x int").createOrReplaceTempView("same")
     with Spark.open({"same": "spark://local"}) as engine:
-        asked = plan(
+        query_plan = plan(
             'WITH "n" AS MATERIALIZED (SELECT ROW_NUMBER() OVER () AS "u", * FROM "same") '
             'SELECT COUNT(*) AS n, COUNT(DISTINCT u) AS m, COUNT("x") AS x FROM '
             '(SELECT "x", "u" FROM "n" UNION ALL SELECT "x", "u" FROM "n") AS both',
             features=("n", "m", "x"),
         )
-        assert shown(engine.run(asked)) == [(22, 11, 16)]
+        assert shown(engine.run(query_plan)) == [(22, 11, 16)]
 
 
 def test_a_frame_that_is_made_anew_each_time_has_no_rows_to_tell_apart(session):
     frame = session.range(3).selectExpr("RAND() AS x")
-    with dp.protect(frame, bounds={"x": (0, 1)}, epsilon=9) as asked:
-        asked.sql("SELECT COUNT(*) FROM data", epsilon=1)
+    with dp.protect(frame, bounds={"x": (0, 1)}, epsilon=9) as opened:
+        opened.sql("SELECT COUNT(*) FROM data", epsilon=1)
         twice = "SELECT COUNT(*) FROM (SELECT x FROM data UNION ALL SELECT x FROM data)"
         with pytest.raises(Unsupported, match="new rows each time"):
-            asked.sql(twice, epsilon=1)
-        assert asked.remaining.epsilon == 8
+            opened.sql(twice, epsilon=1)
+        assert opened.remaining.epsilon == 8
 
 
 SHADOWED = {"4.0": "rint", "an aggregate": "sum", "a keyword": "coalesce"}
@@ -335,25 +337,25 @@ SHADOWED = {"4.0": "rint", "an aggregate": "sum", "a keyword": "coalesce"}
 @pytest.mark.parametrize("name", SHADOWED.values(), ids=SHADOWED)
 def test_functions_with_the_names_of_sparks_own_are_refused(session, name):
     frame = session.createDataFrame([(0.5,), (7.5,)], "x double")
-    with dp.protect(frame, bounds={"x": (0, 9)}, step={"x": 0.5}, epsilon=9) as asked:
+    with dp.protect(frame, bounds={"x": (0, 9)}, step={"x": 0.5}, epsilon=9) as opened:
         session.udf.register(name, lambda *_: 10**9, "bigint")
         session.udf.register("harmless", lambda *_: 1, "bigint")
         try:
             with pytest.raises(Unsupported, match=f"of its own .*: {name}\\."):
-                asked.sql("SELECT SUM(x) FROM data", epsilon=1)
-            assert asked.remaining.epsilon == 9
+                opened.sql("SELECT SUM(x) FROM data", epsilon=1)
+            assert opened.remaining.epsilon == 9
         finally:
             session.sql(f"DROP TEMPORARY FUNCTION {name}")
-        asked.sql("SELECT SUM(x) FROM data", epsilon=1)
+        opened.sql("SELECT SUM(x) FROM data", epsilon=1)
     session.sql("DROP TEMPORARY FUNCTION harmless")
 
 
 def test_a_long_number_does_not_end_the_driver(session):
     texts = ["1_" * 30_000 + "1", "1_" * 900 + "1", "7", "x" * 60_000, " " * 60_000]
     frame = session.createDataFrame([(text,) for text in texts], "t string")
-    with dp.protect(frame, kind={"t": "text"}, epsilon=200) as asked:
+    with dp.protect(frame, kind={"t": "text"}, epsilon=200) as opened:
         counted = "SELECT COUNT(CAST(t AS DOUBLE)) AS n, COUNT(CAST(t AS DATE)) AS m FROM data"
-        answer = asked.sql(counted, epsilon=190).to_arrow()
+        answer = opened.sql(counted, epsilon=190).to_arrow()
     assert answer["n"].to_pylist() == [2]
     assert answer["m"].to_pylist() == [0]
 

@@ -23,7 +23,9 @@ def sent(batches, number, order=()):
 
 
 def arrived(told):
-    return [one["n"].to_pylist() for one in ArrowStreamReader().load_stream(io.BytesIO(told))]
+    return [
+        batch["n"].to_pylist() for batch in ArrowStreamReader().load_stream(io.BytesIO(told))
+    ]
 
 
 def test_batches_come_in_the_order_in_which_they_are_sent():
@@ -90,7 +92,7 @@ class Frame:
 def test_a_driver_that_gave_up_waiting_is_asked_again(too_late):
     """As after a suspended process: PySpark itself fails with an UnboundLocalError."""
     driver = Driver(too_late)
-    batches = [one["n"].to_pylist() for one in stream_batches(Frame(driver))]
+    batches = [batch["n"].to_pylist() for batch in stream_batches(Frame(driver))]
     assert batches == [[1, 2], [3]]
     assert (driver.requests, driver.waited) == (too_late + 1, True)
 

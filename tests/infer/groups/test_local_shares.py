@@ -20,29 +20,29 @@ LEVEL = Fraction(19, 20)
 
 
 def test_surveys_share_the_words_of_tables():
-    asked = {"A": (COINS, (600, 400)), "B": (COINS, (700, 300))}
-    found = infer.difference(asked, "A", "B")
-    assert found.value == pytest.approx(0.2)
-    assert found.low < 0.2 < found.high
-    assert found.p_value <= 0.005
-    assert found.what == "share of A less that of B"
-    assert infer.ratio(asked, "A", "B").low > 1
-    assert infer.odds_ratio(asked, "A", "B").low > 1
-    assert len(infer.all_pairs(asked)) == 1
-    assert infer.t_test(asked, "A", "B").rejects()
-    assert not infer.equivalence_test(asked, "A", "B", within=0.1).rejects()
-    assert infer.trend(asked, scores=[0, 1]).high < 0
+    answers = {"A": (COINS, (600, 400)), "B": (COINS, (700, 300))}
+    estimate = infer.difference(answers, "A", "B")
+    assert estimate.value == pytest.approx(0.2)
+    assert estimate.low < 0.2 < estimate.high
+    assert estimate.p_value <= 0.005
+    assert estimate.what == "share of A less that of B"
+    assert infer.ratio(answers, "A", "B").low > 1
+    assert infer.odds_ratio(answers, "A", "B").low > 1
+    assert len(infer.all_pairs(answers)) == 1
+    assert infer.t_test(answers, "A", "B").rejects()
+    assert not infer.equivalence_test(answers, "A", "B", within=0.1).rejects()
+    assert infer.trend(answers, scores=[0, 1]).high < 0
 
 
 def test_local_noise_is_stated_apart():
-    asked = read_local({"A": (COINS, (6000, 4000))})
+    shares = read_local({"A": (COINS, (6000, 4000))})
     level = LEVEL
     whole, noise, sampling = (
         float(high[0] - low[0])
         for low, high in (
-            asked.population_ends(level),
-            asked.noise_ends(level),
-            asked.sampling_ends(level),
+            shares.population_ends(level),
+            shares.noise_ends(level),
+            shares.sampling_ends(level),
         )
     )
     assert np.hypot(noise, sampling) == pytest.approx(whole, rel=0.02)
@@ -73,7 +73,7 @@ SCALE = dp.Ordinal(epsilon=2, categories=5)
 CHOICE = dp.RandomizedResponse(odds=6, categories=4)
 
 
-def asked(rng, design, groups):
+def ask_groups(rng, design, groups):
     """What groups of people with these shares of answers report."""
     matrix = np.array(design.matrix, dtype=float)
     return {
@@ -85,21 +85,21 @@ def asked(rng, design, groups):
 def test_several_answers_and_scales_have_the_same_functions():
     rng = np.random.default_rng(2)
     pain = {"A": (3000, [0.4, 0.3, 0.1, 0.1, 0.1]), "B": (3000, [0.1, 0.1, 0.2, 0.3, 0.3])}
-    found = infer.difference(asked(rng, SCALE, pain), "B", "A")
-    assert found.what == "mean of B less that of A"
-    assert found.low < 1.4 < found.high
-    assert found.noise[1] - found.noise[0] < found.high - found.low
-    top = infer.difference(asked(rng, SCALE, pain), "B", "A", value=4)
+    estimate = infer.difference(ask_groups(rng, SCALE, pain), "B", "A")
+    assert estimate.what == "mean of B less that of A"
+    assert estimate.low < 1.4 < estimate.high
+    assert estimate.noise[1] - estimate.noise[0] < estimate.high - estimate.low
+    top = infer.difference(ask_groups(rng, SCALE, pain), "B", "A", value=4)
     assert top.what == "share of answer 4 of B less that of A"
     assert top.low < 0.2 < top.high
     party = {"A": (4000, [0.5, 0.3, 0.1, 0.1]), "B": (4000, [0.3, 0.3, 0.3, 0.1])}
-    polled = asked(rng, CHOICE, party)
+    polled = ask_groups(rng, CHOICE, party)
     assert infer.difference(polled, "A", "B", value=0).low > 0
     assert infer.proportions_test(polled, "A", "B", value=2).rejects()
     assert not infer.proportions_test(polled, "A", "B", value=1).rejects()
     assert infer.independence_test(polled).rejects()
     assert infer.anova_test(polled, value=0).rejects()
-    assert infer.rank_test(asked(rng, SCALE, pain)).rejects()
+    assert infer.rank_test(ask_groups(rng, SCALE, pain)).rejects()
     only = {"A": polled["A"]}
     assert not infer.fit_test(only, [0.5, 0.3, 0.1, 0.1]).rejects()
     assert infer.fit_test(only, [0.4, 0.4, 0.1, 0.1]).rejects()
@@ -184,21 +184,21 @@ def test_equal_shares_of_yes_seldom_seem_to_differ(people, epsilon, share, size,
     rate = float(coins.q + (coins.p - coins.q) * Fraction(str(share)))
     yes = rng.binomial(people, rate, (releases, 2))
     wrong = {name: [] for name in ("two shares", "anova", "one share", "fit", "difference")}
-    for found in yes:
-        asked = read_local(
+    for counts in yes:
+        shares = read_local(
             {
                 key: (coins, (n - k, k))
-                for key, n, k in zip("AB", people, found.tolist(), strict=True)
+                for key, n, k in zip("AB", people, counts.tolist(), strict=True)
             }
         )
-        reports = asked.report_shares()
+        reports = shares.report_shares()
         wrong["two shares"].append(two_shares_p(reports.at(0), reports.at(1), level=0.05)[1])
         wrong["anova"].append(anova_p(reports, level=0.05)[1])
-        one = asked.at(0)
-        wrong["one share"].append(reports_p(one, Fraction(str(share)), "two-sided")[1])
-        wrong["fit"].append(fit_p(_as_counts(one), np.array([1 - rate, rate]), level=0.05)[1])
+        first = shares.at(0)
+        wrong["one share"].append(reports_p(first, Fraction(str(share)), "two-sided")[1])
+        wrong["fit"].append(fit_p(_as_counts(first), np.array([1 - rate, rate]), level=0.05)[1])
         ends = mean_intervals.contrast_ends(
-            [asked.at(0), asked.at(1)], [1, -1], mean_intervals.population_ends, LEVEL
+            [shares.at(0), shares.at(1)], [1, -1], mean_intervals.population_ends, LEVEL
         )
         wrong["difference"].append(0.0 if excludes(ends) else 1.0)
     tables = np.stack([np.array(people) - yes, yes], axis=2).astype(float)
@@ -216,8 +216,8 @@ def test_means_of_scales_are_covered(share, size, figure):
     first, second = [1 - share, 0, 0, share, 0], [1 - share, 0, share, 0, 0]
     missed = []
     for _ in range(releases):
-        found = read_local(asked(rng, SCALE, {"A": (500, first), "B": (800, second)}))
-        parts = [found.at(0), found.at(1)]
+        means = read_local(ask_groups(rng, SCALE, {"A": (500, first), "B": (800, second)}))
+        parts = [means.at(0), means.at(1)]
         low, high = mean_intervals.contrast_ends(
             parts, [1, -1], mean_intervals.population_ends, Fraction(19, 20)
         )

@@ -37,9 +37,9 @@ DESIGNS = [
 def test_shares_of_the_population_are_covered(units, epsilon, share, size, figure):
     releases = size(small=2_000, full=10_000, what="simulated shares")
     rng = np.random.default_rng(units)
-    found = released_shares(rng, units=units, share=share, epsilon=epsilon, releases=releases)
-    missed = ~covers(found, np.full(releases, share), LEVEL)
-    assert few_errors(figure, missed, naive.shares_missed(found, share))
+    shares = released_shares(rng, units=units, share=share, epsilon=epsilon, releases=releases)
+    missed = ~covers(shares, np.full(releases, share), LEVEL)
+    assert few_errors(figure, missed, naive.shares_missed(shares, share))
 
 
 # The size of the population, how many of it have the outcome, and how many were sampled.
@@ -61,7 +61,7 @@ def test_rare_outcomes_in_a_sample_of_a_known_part_are_covered(
     quantiles times sqrt(1 - fraction) would miss in up to nearly all cases."""
     releases = size(small=1_000, full=10_000, what="simulated samples of a known part")
     rng = np.random.default_rng(people)
-    found = released_shares(rng, units=units, share=0.5, epsilon=6, releases=releases)
+    shares = released_shares(rng, units=units, share=0.5, epsilon=6, releases=releases)
     drawn = rng.hypergeometric(having, people - having, units, releases)
     above = (drawn + laplace(rng, 6, releases)).astype(float)
     below = (units + laplace(rng, 6, releases)).astype(float)
@@ -70,11 +70,11 @@ def test_rare_outcomes_in_a_sample_of_a_known_part_are_covered(
         NoisePart(noise, Fraction(1), Fraction(0)),
         NoisePart(noise, Fraction(0), Fraction(1)),
     )
-    found = replace(found, above=above, below=below, parts=parts, sampled=units / people)
+    shares = replace(shares, above=above, below=below, parts=parts, sampled=units / people)
     truth = having / people
-    missed = ~covers(found, np.full(releases, truth), LEVEL)
-    low, high = population_ends(found.at(0), LEVEL)
-    assert low <= found.values[0] <= high
+    missed = ~covers(shares, np.full(releases, truth), LEVEL)
+    low, high = population_ends(shares.at(0), LEVEL)
+    assert low <= shares.values[0] <= high
     assert few_errors(figure, missed)
 
 
@@ -90,33 +90,33 @@ def test_groups_that_a_threshold_shows_are_covered(typical, size, figure):
     above = (having + laplace(rng, 1, releases)).astype(float)[shown]
     others = (people - having + laplace(rng, 1, releases)).astype(float)[shown]
     bare = released_shares(rng, units=1, share=0.3, epsilon=1, releases=above.size)
-    found = replace(bare, above=above, below=above + others)
-    missed = ~covers(found, np.full(above.size, 0.3), LEVEL)
-    assert few_errors(figure, missed, naive.shares_missed(found, 0.3))
+    shares = replace(bare, above=above, below=above + others)
+    missed = ~covers(shares, np.full(above.size, 0.3), LEVEL)
+    assert few_errors(figure, missed, naive.shares_missed(shares, 0.3))
 
 
 def test_noise_alone_or_sampling_alone_cover_too_little(size):
     """The naive interval, as if a noisy count were exact, fails where this one holds."""
     releases = size(small=2_000, full=10_000, what="simulated shares")
     rng = np.random.default_rng(5)
-    found = released_shares(rng, units=300, share=0.3, epsilon=0.1, releases=releases)
-    whole = covers(found, np.full(releases, 0.3), LEVEL).mean()
-    below = np.where(found.below > 0, found.below, np.nan)
-    naive = np.abs(found.above / below - 0.3) < 1.96 * np.sqrt(0.3 * 0.7 / 300)
+    shares = released_shares(rng, units=300, share=0.3, epsilon=0.1, releases=releases)
+    whole = covers(shares, np.full(releases, 0.3), LEVEL).mean()
+    below = np.where(shares.below > 0, shares.below, np.nan)
+    naive = np.abs(shares.above / below - 0.3) < 1.96 * np.sqrt(0.3 * 0.7 / 300)
     assert whole > 0.94
     assert naive.mean() < 0.85
 
 
 def test_the_ends_are_where_covering_ends():
-    found = released_shares(
+    shares = released_shares(
         np.random.default_rng(2), units=400, share=0.1, epsilon=1, releases=40
     )
-    low, high = population_ends(found, LEVEL)
+    low, high = population_ends(shares, LEVEL)
     nudge = 1e-8
-    assert covers(found, low + nudge, LEVEL).all()
-    assert covers(found, high - nudge, LEVEL).all()
-    assert not covers(found, np.maximum(low - nudge, 0), LEVEL)[low > 1e-6].any()
-    assert not covers(found, high + nudge, LEVEL).any()
+    assert covers(shares, low + nudge, LEVEL).all()
+    assert covers(shares, high - nudge, LEVEL).all()
+    assert not covers(shares, np.maximum(low - nudge, 0), LEVEL)[low > 1e-6].any()
+    assert not covers(shares, high + nudge, LEVEL).any()
 
 
 def test_without_noise_it_is_clopper_and_pearsons():
@@ -125,18 +125,18 @@ def test_without_noise_it_is_clopper_and_pearsons():
         NoisePart(tiny, Fraction(1), Fraction(1)),
         NoisePart(tiny, Fraction(0), Fraction(1)),
     )
-    found = GroupMeans(("A",), np.array([15.0]), np.array([50.0]), parts, "share")
-    low, high = sampling_ends(found, LEVEL)
+    means = GroupMeans(("A",), np.array([15.0]), np.array([50.0]), parts, "share")
+    low, high = sampling_ends(means, LEVEL)
     assert binom.sf(14, 50, low[0]) == pytest.approx(0.025, abs=1e-6)
     assert binom.cdf(15, 50, high[0]) == pytest.approx(0.025, abs=1e-6)
 
 
 def test_noise_and_sampling_are_within_the_whole():
     rng = np.random.default_rng(4)
-    found = released_shares(rng, units=800, share=0.2, epsilon=0.5, releases=60)
-    low, high = population_ends(found, LEVEL)
+    shares = released_shares(rng, units=800, share=0.2, epsilon=0.5, releases=60)
+    low, high = population_ends(shares, LEVEL)
     for ends in (noise_ends, sampling_ends):
-        least, most = ends(found, LEVEL)
+        least, most = ends(shares, LEVEL)
         assert (least >= low - 1e-9).all()
         assert (most <= high + 1e-9).all()
 
@@ -146,11 +146,11 @@ def test_the_noise_interval_covers_the_share_of_these_rows(epsilon, size):
     releases = size(small=1_000, full=10_000, what="simulated noises")
     rng = np.random.default_rng(7)
     having, others = 60 + laplace(rng, epsilon, releases), 140 + laplace(rng, epsilon, releases)
-    found = released_shares(rng, units=200, share=0.3, epsilon=epsilon, releases=releases)
-    found = GroupMeans(
-        found.groups, having.astype(float), (having + others).astype(float), found.parts, ""
+    shares = released_shares(rng, units=200, share=0.3, epsilon=epsilon, releases=releases)
+    shares = GroupMeans(
+        shares.groups, having.astype(float), (having + others).astype(float), shares.parts, ""
     )
-    low, high = noise_ends(found, LEVEL)
+    low, high = noise_ends(shares, LEVEL)
     assert at_most(((low > 0.3) | (high < 0.3)).mean(), releases)
 
 
@@ -197,10 +197,10 @@ def test_a_variance_makes_the_interval_of_a_mean_shorter_and_it_holds(size, figu
 
 def test_a_whole_population_has_no_sampling_error():
     rng = np.random.default_rng(6)
-    found = released_shares(rng, units=900, share=0.4, epsilon=1, releases=1)
-    census = GroupMeans(("A",), found.above, found.below, found.parts, "", sampled=1.0)
+    shares = released_shares(rng, units=900, share=0.4, epsilon=1, releases=1)
+    census = GroupMeans(("A",), shares.above, shares.below, shares.parts, "", sampled=1.0)
     (low,), (high,) = population_ends(census, LEVEL)
-    (least,), (most,) = population_ends(found, LEVEL)
+    (least,), (most,) = population_ends(shares, LEVEL)
     assert high - low < (most - least) / 5
 
 

@@ -37,14 +37,14 @@ def visits():
 
 def test_a_mean_is_read_with_its_rows_and_its_variance(visits):
     text = "SELECT ward, COUNT(cost) AS n, AVG(cost) AS m, STDDEV(cost) AS d FROM visits"
-    found = read(visits.sql(f"{text} GROUP BY ward", epsilon=100), None, None)
-    assert isinstance(found, GroupMeans)
-    assert found.groups == ("A", "B")
-    assert found.below.round() == pytest.approx([300, 600])
-    assert found.above == pytest.approx([3000, 24000], rel=0.02)
-    assert (found.low, found.high) == (0, 100)
-    assert found.variance.rooted
-    assert found.variance.values == pytest.approx([0, 20], abs=2)
+    means = read(visits.sql(f"{text} GROUP BY ward", epsilon=100), None, None)
+    assert isinstance(means, GroupMeans)
+    assert means.groups == ("A", "B")
+    assert means.below.round() == pytest.approx([300, 600])
+    assert means.above == pytest.approx([3000, 24000], rel=0.02)
+    assert (means.low, means.high) == (0, 100)
+    assert means.variance.rooted
+    assert means.variance.values == pytest.approx([0, 20], abs=2)
 
 
 def test_the_limit_of_a_released_deviation_fails_as_rarely_as_it_says():
@@ -67,9 +67,9 @@ def test_the_limit_of_a_released_deviation_fails_as_rarely_as_it_says():
 def test_a_share_is_read_from_two_counts(visits):
     text = "SELECT ward, COUNT(*) AS n, COUNT(*) FILTER (WHERE sick = 1) AS k FROM visits"
     release = visits.sql(f"{text} GROUP BY ward", epsilon=100)
-    found = read(release, "k", "n")
-    assert found.values == pytest.approx([1, 0.5], abs=0.01)
-    assert (found.low, found.high, found.variance) == (0, 1, None)
+    shares = read(release, "k", "n")
+    assert shares.values == pytest.approx([1, 0.5], abs=0.01)
+    assert (shares.low, shares.high, shares.variance) == (0, 1, None)
     amounts = read(release, "k", None)
     assert isinstance(amounts, GroupAmounts)
     assert amounts.values == pytest.approx([300, 300], abs=2)
@@ -160,10 +160,10 @@ def test_a_ratio_without_limits_needs_its_squares():
     text = "SELECT SUM(cost) / COUNT(*) AS m, COUNT(*) AS n FROM visits"
     with pytest.raises(InvalidParameter, match="ratio without public limits"):
         visits.sql(text, epsilon=20).population("m")
-    (found,) = visits.sql(
+    (estimate,) = visits.sql(
         "SELECT SUM(cost) / COUNT(*) AS m FROM visits FOR POPULATION", epsilon=20
     ).population()
-    assert found.low < 15 < found.high < 17
+    assert estimate.low < 15 < estimate.high < 17
 
 
 def test_only_releases_are_read():

@@ -41,7 +41,7 @@ def test_persons_with_several_rows_are_covered(
 ):
     releases = size(small=1_000, full=10_000, what="simulated clusters")
     rng = np.random.default_rng(units + most)
-    found = released_clusters(
+    clusters = released_clusters(
         rng,
         kinds=kinds,
         units=units,
@@ -51,20 +51,20 @@ def test_persons_with_several_rows_are_covered(
         moments=moments,
     )
     right = np.full(releases, true_mean(kinds))
-    plain = replace(found, cluster=1.0, moments=None)  # all rows are independent
-    assert few_errors(figure, ~covers(found, right, LEVEL), ~covers(plain, right, LEVEL))
+    plain = replace(clusters, cluster=1.0, moments=None)  # all rows are independent
+    assert few_errors(figure, ~covers(clusters, right, LEVEL), ~covers(plain, right, LEVEL))
 
 
 def test_ten_equal_rows_taken_for_ten_persons_are_covered_half_of_the_time(size):
     releases = size(small=1_000, full=10_000, what="simulated clusters")
     kinds = [(0.3, 10, 10), (0.7, 0, 10)]
     rng = np.random.default_rng(3)
-    found = released_clusters(
+    clusters = released_clusters(
         rng, kinds=kinds, units=1000, most=10, epsilon=5, releases=releases, moments=False
     )
-    naive = covers(replace(found, cluster=1.0), np.full(releases, 0.3), LEVEL).mean()
+    naive = covers(replace(clusters, cluster=1.0), np.full(releases, 0.3), LEVEL).mean()
     assert 0.4 < naive < 0.55
-    assert covers(found, np.full(releases, 0.3), LEVEL).mean() > 0.94
+    assert covers(clusters, np.full(releases, 0.3), LEVEL).mean() > 0.94
 
 
 def test_moments_make_intervals_shorter_if_rows_of_a_person_differ():
@@ -74,7 +74,7 @@ def test_moments_make_intervals_shorter_if_rows_of_a_person_differ():
     widths = []
     for moments in (True, False):
         rng = np.random.default_rng(5)
-        found = released_clusters(
+        clusters = released_clusters(
             rng,
             kinds=kinds,
             units=50_000,
@@ -83,7 +83,7 @@ def test_moments_make_intervals_shorter_if_rows_of_a_person_differ():
             releases=20,
             moments=moments,
         )
-        low, high = population_ends(found, LEVEL)
+        low, high = population_ends(clusters, LEVEL)
         widths.append(float((high - low).mean()))
     assert widths[0] < 0.6 * widths[1]
 
@@ -153,8 +153,8 @@ def test_weights_of_rows_are_bounded_sums(visits):
     release = visits.sql(text, epsilon=1000)
     people = np.arange(2000)
     weight, cost = people % 3, people % 5 * 10.0
-    (found,) = release.population()
+    (estimate,) = release.population()
     right = float((weight * cost).sum() / weight.sum())
-    assert found.low < right < found.high
-    assert found.high - found.low < 4
-    assert found.what == "(SUM((weight * cost)) / SUM(weight))"
+    assert estimate.low < right < estimate.high
+    assert estimate.high - estimate.low < 4
+    assert estimate.what == "(SUM((weight * cost)) / SUM(weight))"

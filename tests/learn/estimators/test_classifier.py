@@ -28,10 +28,10 @@ def test_declared_classes_and_cells_do_not_depend_on_rows():
 @pytest.mark.parametrize("rows", [0, 1, 40])
 def test_no_rows_or_one_class_give_a_model(kind, rows):
     model = kind(**DECLARED).fit(X[:rows] * 0, Y[:rows] * 0)
-    found = model.predict_proba([[0.5], [None], [7.0]])
-    assert found.shape == (3, 2)
-    assert np.isfinite(found).all()
-    assert np.allclose(np.exp(model.predict_log_proba([[0.5], [None], [7.0]])), found)
+    probabilities = model.predict_proba([[0.5], [None], [7.0]])
+    assert probabilities.shape == (3, 2)
+    assert np.isfinite(probabilities).all()
+    assert np.allclose(np.exp(model.predict_log_proba([[0.5], [None], [7.0]])), probabilities)
 
 
 def test_whole_fits_keep_their_claim(size):
@@ -63,9 +63,9 @@ def test_unseen_and_missing_values_have_a_cell():
     frame = pa.table({"sex": ["f", "m"] * 300})
     model = NaiveBayes(epsilon=8, keys={"sex": ["f", "m"]}, classes=["a", "b"])
     model.fit(frame, ["a", "b"] * 300)
-    found = model.predict({"sex": ["f", "m", "x", None]})
-    assert found[:2].tolist() == ["a", "b"]
-    assert set(found[2:]) <= {"a", "b"}
+    labels = model.predict({"sex": ["f", "m", "x", None]})
+    assert labels[:2].tolist() == ["a", "b"]
+    assert set(labels[2:]) <= {"a", "b"}
 
 
 @pytest.mark.parametrize(

@@ -37,17 +37,17 @@ def test_one_row_moves_no_other():
 
 def test_a_person_is_in_one_fold():
     people = np.arange(200) // 4
-    found = Folds(3).assign(X, Y, people)
-    assert all(len(set(found[people == one].tolist())) == 1 for one in range(50))
+    folds = Folds(3).assign(X, Y, people)
+    assert all(len(set(folds[people == person].tolist())) == 1 for person in range(50))
 
 
 @pytest.mark.parametrize(("neighbors", "left"), [("add-remove", "1.45"), ("replace", "0.9")])
 def test_each_unit_pays_for_all_fits_but_one_and_one_score(neighbors, left):
     model = estimator(neighbors=neighbors)
-    found = cross_validate(model, X, Y, cv=Folds(4))
+    validation = cross_validate(model, X, Y, cv=Folds(4))
     assert str(model.ledger.remaining) == f"epsilon {left}, delta 0"
-    assert len(found.scores) == len(found.estimators) == 4
-    assert f"together epsilon {3 - float(left):g}." in str(found)
+    assert len(validation.scores) == len(validation.estimators) == 4
+    assert f"together epsilon {3 - float(left):g}." in str(validation)
 
 
 def test_splitters_that_move_other_rows_are_refused():
@@ -115,7 +115,9 @@ def test_one_odd_value_moves_no_other_row(odd):
 
 def test_equal_numbers_are_in_one_fold_whatever_their_type():
     for pair in ([0.0, -0.0], [7, 7.0], [np.float32(0.5), 0.5], [2**60, float(2**60)]):
-        assert len({tuple(Folds(97, key="k").assign([[1]], None, [one])) for one in pair}) == 1
+        assert (
+            len({tuple(Folds(97, key="k").assign([[1]], None, [value])) for value in pair}) == 1
+        )
     large = [str(2**60 + i) for i in range(40)]
     assert len(set(Folds(40, key="k").assign([[1]] * 40, None, large).tolist())) > 10
     assert np.ptp(Folds(97, key="k").assign([[2**60], [2**60 + 1]])) != 0
@@ -134,8 +136,8 @@ def test_ids_that_the_engine_reads_alike_are_in_one_fold():
     model.max_rows_per_unit, model.ledger = 4, dp.MemoryLedger(epsilon=3)
     cross_validate(model, {"id": ids, "x": X[:, 0]}, Y, cv=Folds(4))
     everybody = set.union(*seen)
-    assert everybody == {str(one) for one in range(50)}
-    assert sum(len(everybody - one) for one in seen) == 50  # each is left out once
+    assert everybody == {str(each) for each in range(50)}
+    assert sum(len(everybody - each) for each in seen) == 50  # each is left out once
 
 
 def test_the_sum_has_a_delta_too():
@@ -186,9 +188,9 @@ def protect(epsilon=40, **declared):
 def test_a_protected_table_is_charged_as_arrays_are(declared, price):
     data = protect(**declared)
     model = NaiveBayes(epsilon=2, features=["x"])
-    found = cross_validate(model, data.table("data"), target="y", cv=Folds(4))
-    assert len(found.scores) == len(found.estimators) == 4
-    assert float(found.epsilon) == pytest.approx(price)
+    validation = cross_validate(model, data.table("data"), target="y", cv=Folds(4))
+    assert len(validation.scores) == len(validation.estimators) == 4
+    assert float(validation.epsilon) == pytest.approx(price)
     assert float(data.remaining.epsilon) == pytest.approx(40 - price)
     assert data.ledger.verify()
 
@@ -201,29 +203,29 @@ def test_the_folds_of_a_table_divide_its_units(declared):
     assert len(set(paths)) == 3
 
     def rows(part):
-        found = round(part.session.sql("SELECT COUNT(*) FROM data", epsilon=1000).value)
+        number = round(part.session.sql("SELECT COUNT(*) FROM data", epsilon=1000).value)
         if declared:
             units = part.session.sql("SELECT COUNT(DISTINCT who) FROM data", epsilon=1000)
-            assert found == 4 * round(units.value)
-        return found
+            assert number == 4 * round(units.value)
+        return number
 
-    found = [(rows(train), rows(test)) for train, test in parts]
-    assert all(outside + inside == 400 for outside, inside in found)
-    assert sum(inside for _, inside in found) == 400
-    assert all(inside > 60 for _, inside in found)
+    counts = [(rows(train), rows(test)) for train, test in parts]
+    assert all(outside + inside == 400 for outside, inside in counts)
+    assert sum(inside for _, inside in counts) == 400
+    assert all(inside > 60 for _, inside in counts)
 
 
 def test_faulty_requests_about_a_table_are_refused_before_the_charge():
     data, model = protect(), NaiveBayes(epsilon=2, features=["x"])
     table = data.table("data")
-    for asked in (
+    for arguments in (
         {},
         {"target": "y", "groups": [1]},
         {"target": "y", "cv": KFold(3)},
         {"y": [1], "target": "y"},
     ):
         with pytest.raises(InvalidParameter, match="Nothing was spent"):
-            cross_validate(model, table, **asked)
+            cross_validate(model, table, **arguments)
     with pytest.raises(InvalidParameter, match="`target` is of a protected table"):
         cross_validate(model, [[0.0]], [1], target="y")
     with pytest.raises(InvalidParameter, match="letters and digits"):

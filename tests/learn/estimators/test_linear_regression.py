@@ -83,8 +83,8 @@ def test_intervals_contain_the_same_ridge_without_noise(size, monkeypatch):
         exact["intercept"] = model.intercept_
     missed = 0
     for _ in range(fits):
-        found = model.fit(X, y).intervals()
-        missed += sum(not low <= exact[name] <= high for name, (low, high) in found.items())
+        intervals = model.fit(X, y).intervals()
+        missed += sum(not low <= exact[name] <= high for name, (low, high) in intervals.items())
     print(f"{missed} of {3 * fits} intervals missed")
     assert missed <= 3 * fits * 0.05 + 4 * (3 * fits * 0.05 * 0.95) ** 0.5
 

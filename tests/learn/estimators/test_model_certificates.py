@@ -41,11 +41,11 @@ def document(model, tmp_path):
 @pytest.mark.parametrize("known", [True, False])
 def test_a_model_and_its_file_are_verified(model, tmp_path, known):
     key = model.certificates_[0].key
-    for one in (model, learn.save(model, tmp_path / "model.json")):
-        found = learn.verify(one, key=key if known else None)
-        assert found.signer_known == known
-        assert found.key == key
-        assert f"{len(model.certificates_)} steps are certified" in found.checks[0]
+    for form in (model, learn.save(model, tmp_path / "model.json")):
+        verdict = learn.verify(form, key=key if known else None)
+        assert verdict.signer_known == known
+        assert verdict.key == key
+        assert f"{len(model.certificates_)} steps are certified" in verdict.checks[0]
 
 
 def test_another_key_is_refused(model):
@@ -64,7 +64,7 @@ def test_every_step_is_there_once_and_in_order(document):
 
 def test_steps_of_another_run_are_refused(document):
     written, check = document
-    other = [one.to_dict() for one in fitted().certificates_]
+    other = [certificate.to_dict() for certificate in fitted().certificates_]
     check(
         written | {"certificates": [written["certificates"][0], *other[1:]]}, "different runs"
     )
@@ -110,13 +110,13 @@ def test_the_numbers_of_another_training_break_the_seal(tmp_path):
     """Also with the seal of that training, by the same ledger: it signs its own steps."""
     ledger = MemoryLedger(epsilon=4)
     declared = {"bounds": (0, 1), "classes": [0, 1], "ledger": ledger}
-    one, other = (
+    first, other = (
         to_document(learn.NaiveBayes(epsilon=1, **declared).fit(X, Y)) for _ in range(2)
     )
     path = tmp_path / "model.json"
-    for changed in (one, one | {name: other[name] for name in ("model", "seal")}):
+    for changed in (first, first | {name: other[name] for name in ("model", "seal")}):
         path.write_text(json.dumps(changed))
-        if changed is one:
+        if changed is first:
             assert learn.verify(path).key == ledger.public_key
             continue
         with pytest.raises(InvalidCertificate, match="not the one that was signed"):
@@ -169,7 +169,7 @@ def test_a_model_that_is_trained_again_has_the_certificates_of_that(model, tmp_p
     """Those of its file are about another model."""
     read = learn.load(learn.save(model, tmp_path / "model.json"))
     read.set_params(bounds=(0, 1), classes=[0, 1]).fit(X, Y)
-    assert read.certificates_ == tuple(one.certificate for one in read.releases_)
+    assert read.certificates_ == tuple(release.certificate for release in read.releases_)
     assert read.certificates_[0] != model.certificates_[0]
     again = learn.save(read, tmp_path / "again.json")
     assert learn.verify(again).key == read.certificates_[0].key

@@ -38,8 +38,8 @@ def test_what_is_loaded_predicts_the_same(name, tmp_path):
     assert np.array_equal(getattr(read, ask)(rows), getattr(model, ask)(rows))
     assert read.price_ == model.price_
     assert read.loss_ == model.loss_
-    assert [one.to_dict() for one in read.certificates_] == [
-        one.to_dict() for one in model.certificates_
+    assert [certificate.to_dict() for certificate in read.certificates_] == [
+        certificate.to_dict() for certificate in model.certificates_
     ]
     assert len(read.certificates_) >= 1
     if name == "Ridge":

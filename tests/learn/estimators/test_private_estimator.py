@@ -82,10 +82,10 @@ def test_the_checks_of_scikit_learn_that_are_not_passed_are_listed(size):
     for kind, declared in CHECKED[:count]:
         ledger = dp.MemoryLedger(epsilon=10**6, delta=0.5)
         model = kind(epsilon=50, bounds=(-10, 10), ledger=ledger, **declared)
-        found = check_estimator(model, on_fail=None)
-        left = {one["check_name"] for one in found if one["status"] != "passed"}
+        checks = check_estimator(model, on_fail=None)
+        left = {check["check_name"] for check in checks if check["status"] != "passed"}
         assert left - set(NOT_PASSED) == set()
-        assert len(found) - len(left) > 30
+        assert len(checks) - len(left) > 30
 
 
 @pytest.mark.parametrize(

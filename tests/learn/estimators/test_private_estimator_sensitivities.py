@@ -45,19 +45,19 @@ def fit(case, neighbors, rows):
         **options,
     )
     with pytest.MonkeyPatch.context() as patch:
-        asked = toy.watch(patch)
+        steps = toy.watch(patch)
         patch.setattr(additive_model, "ROUNDS", ROUNDS)
         model.fit(toy.frame(people=20), toy.target(classes=classes))
-    return asked, classes
+    return steps, classes
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 @pytest.mark.parametrize("case", CASES)
 def test_no_unit_moves_a_step_by_more_than_it_declares(case, neighbors, size):
     for rows in range(2, 1 + size(small=2, full=4, what="rows of a person in a toy domain")):
-        asked, classes = fit(case, neighbors, rows)
+        steps, classes = fit(case, neighbors, rows)
         shares = []
-        for step in (asked[0], asked[1 % len(asked)], asked[-1]):
+        for step in (steps[0], steps[1 % len(steps)], steps[-1]):
             assert toy.declared_covers(step)
             shares.append(toy.largest_share(step, toy.vectors_of(step, classes)))
         print(f"{case}, {neighbors}, {rows} rows: largest shares {shares}")
@@ -90,8 +90,8 @@ def test_sensitivities_are_those_of_the_docstrings(neighbors):
 
 @pytest.mark.parametrize("case", CASES)
 def test_python_adds_up_what_the_engine_adds_up(case):
-    asked, classes = fit(case, "add-remove", 2)
-    for step in (asked[0], asked[-1]):
+    steps, classes = fit(case, "add-remove", 2)
+    for step in (steps[0], steps[-1]):
         last = step.program.columns[-1]
         scale = (last - 1) / 9 if classes == NUMBERS else 1
         codes = np.array(
@@ -106,6 +106,6 @@ def test_python_adds_up_what_the_engine_adds_up(case):
                 for colour, age, label in toy.RECORDS
             ]
         )
-        found = toy.vectors_of(step, classes)
-        for record, vector in zip(codes, found, strict=True):
+        vectors = toy.vectors_of(step, classes)
+        for record, vector in zip(codes, vectors, strict=True):
             assert toy.in_python(step, record[None, :]).tolist() == vector.tolist()

@@ -57,7 +57,7 @@ def test_a_narrow_feature_has_a_steep_line():
 def test_its_price_is_epsilon_and_every_step_is_a_median():
     X, y = rows(0.0, 500)
     model = RobustSlope(epsilon=2, **BOUNDS).fit(X, y)
-    prices = [one.plan.epsilon for one in model.releases_]
+    prices = [step.plan.epsilon for step in model.releases_]
     assert sum(prices) == 2
     assert prices[0] == Fraction(1, 4)
     for release in model.releases_:
@@ -107,12 +107,12 @@ def test_its_score_is_charged_and_near_the_exact_one():
     ledger = MemoryLedger(epsilon=9)
     model = RobustSlope(epsilon=4, ledger=ledger, **BOUNDS).fit(X, y)
     spent = ledger.remaining.epsilon
-    found = model.score(X, y, epsilon=2)
+    score = model.score(X, y, epsilon=2)
     assert spent - ledger.remaining.epsilon == 2
-    assert "charged: epsilon 2" in str(found)
+    assert "charged: epsilon 2" in str(score)
     left = y - model.predict(X)
     exact = 1 - (np.clip(left, -30, 30) ** 2).sum() / ((y - y.mean()) ** 2).sum()
-    assert abs(found - exact) < 0.05
+    assert abs(score - exact) < 0.05
     assert str(model.score(X, y)).endswith("(charged: epsilon 0.4)")
 
 

@@ -27,13 +27,13 @@ def test_a_score_is_charged():
 
 def test_the_histogram_is_that_of_the_predictions():
     model = LogisticRegression(**DECLARED, delta=1e-6).fit(X, Y)
-    found = model.evaluate(X, Y, epsilon=50)
+    evaluation = model.evaluate(X, Y, epsilon=50)
     scores = model.decision_function(X)
     order = np.argsort(np.argsort(scores))
     ones = Y.sum()
     auc = (order[Y == 1].sum() - ones * (ones - 1) / 2) / (ones * (len(Y) - ones))
-    assert found.auc().value == pytest.approx(auc, abs=0.01)
-    assert found.counts.sum() == pytest.approx(4000, abs=30)
+    assert evaluation.auc().value == pytest.approx(auc, abs=0.01)
+    assert evaluation.counts.sum() == pytest.approx(4000, abs=30)
 
 
 def test_groups_and_several_classes():
@@ -41,10 +41,10 @@ def test_groups_and_several_classes():
     classes = np.digitize(X[:, 0], [-0.3, 0.3])
     options = {"epsilon": 8, "bounds": {"x": (-1, 1)}, "keys": {"g": ["a", "b"]}}
     model = NaiveBayes(**options, classes=[0, 1, 2]).fit(frame, classes)
-    found = model.evaluate(frame, classes, epsilon=20, group="g")
-    assert found.groups == ("a", "b", None)
+    evaluation = model.evaluate(frame, classes, epsilon=20, group="g")
+    assert evaluation.groups == ("a", "b", None)
     right = (model.predict(frame) == classes).mean()
-    assert found.accuracy().value == pytest.approx(right, abs=0.02)
+    assert evaluation.accuracy().value == pytest.approx(right, abs=0.02)
 
 
 def test_the_score_of_a_regression():
@@ -69,7 +69,7 @@ def test_r_squared_of_few_rows_is_within_its_margin():
     )
     model.fit(X[:60], y)
     for _ in range(4):
-        found = model.score(X[:60], y, epsilon=0.05)
-        value, margin = (float(part) for part in found.about.split(" ± "))
+        score = model.score(X[:60], y, epsilon=0.05)
+        value, margin = (float(part) for part in score.about.split(" ± "))
         assert margin <= 4
         assert abs(value) < 40

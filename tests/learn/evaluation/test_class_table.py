@@ -15,13 +15,13 @@ def table(law=None):
 
 
 def test_shares_are_those_of_the_cells():
-    made = table()
-    assert made.accuracy().value == pytest.approx(142 / 170)
-    assert made.accuracy("b").value == pytest.approx(45 / 50)
-    assert made.recall("z").value == pytest.approx(22 / 30)
-    assert made.precision("z").value == pytest.approx(22 / 33)
-    assert made.confusion()["y", "z"].value == 6
-    gap = made.accuracy_gap("b", "a")
+    cells = table()
+    assert cells.accuracy().value == pytest.approx(142 / 170)
+    assert cells.accuracy("b").value == pytest.approx(45 / 50)
+    assert cells.recall("z").value == pytest.approx(22 / 30)
+    assert cells.precision("z").value == pytest.approx(22 / 33)
+    assert cells.confusion()["y", "z"].value == 6
+    gap = cells.accuracy_gap("b", "a")
     assert gap.value == pytest.approx(0.9 - 97 / 120)
     assert gap.low < gap.value < gap.high
 

@@ -29,44 +29,44 @@ def histogram(counts, law):
 def test_without_noise_shares_are_those_of_the_rows():
     chance = np.random.default_rng(1)
     counts = make_counts(chance).astype(float)
-    made = histogram(counts, NoiseLaw(1e-9))
+    evaluation = histogram(counts, NoiseLaw(1e-9))
     scores = np.repeat(np.tile(np.arange(BINS), 4), counts.ravel().astype(int))
     classes = np.repeat(np.repeat([0, 1, 0, 1], BINS), counts.ravel().astype(int))
     chosen = scores >= 10
-    assert made.accuracy().value == pytest.approx((chosen == classes).mean())
-    assert made.rate("precision").value == pytest.approx(classes[chosen].mean())
-    assert made.rate("true_positive").value == pytest.approx(chosen[classes == 1].mean())
+    assert evaluation.accuracy().value == pytest.approx((chosen == classes).mean())
+    assert evaluation.rate("precision").value == pytest.approx(classes[chosen].mean())
+    assert evaluation.rate("true_positive").value == pytest.approx(chosen[classes == 1].mean())
     ones, zeros = scores[classes == 1], scores[classes == 0]
     above = (ones[:, None] > zeros).mean() + (ones[:, None] == zeros).mean() / 2
-    assert made.auc().value == pytest.approx(above)
-    assert made.lift().value == pytest.approx(classes[chosen].mean() / classes.mean())
-    confusion = {name: reading.value for name, reading in made.confusion().items()}
+    assert evaluation.auc().value == pytest.approx(above)
+    assert evaluation.lift().value == pytest.approx(classes[chosen].mean() / classes.mean())
+    confusion = {name: reading.value for name, reading in evaluation.confusion().items()}
     assert confusion[1, 0] == pytest.approx(((classes == 1) & ~chosen).sum())
     assert sum(confusion.values()) == pytest.approx(len(scores))
 
 
 def test_the_roc_curve_rises_from_corner_to_corner():
-    made = histogram(make_counts(np.random.default_rng(2)).astype(float), NoiseLaw(1e-9))
-    points = [(false.value, true.value) for false, true in made.roc()]
+    scores = histogram(make_counts(np.random.default_rng(2)).astype(float), NoiseLaw(1e-9))
+    points = [(false.value, true.value) for false, true in scores.roc()]
     assert points[0] == (0.0, 0.0)
     assert points[-1] == (1.0, 1.0)
     assert points == sorted(points)
     area = np.trapezoid([y for _, y in points], [x for x, _ in points])
-    assert area == pytest.approx(made.auc().value)
+    assert area == pytest.approx(scores.auc().value)
 
 
 MEASURES = {
-    "accuracy": lambda made: made.accuracy(),
-    "precision": lambda made: made.rate("precision", threshold=0.8),
-    "auc": lambda made: made.auc(),
-    "group auc": lambda made: made.auc("b"),
-    "gap": lambda made: made.gap("true_positive", "a", "b"),
-    "largest gap": lambda made: made.gap("selected", "b", "a"),
-    "lift": lambda made: made.lift(),
-    "calibration": lambda made: made.calibration(5)[3][2],
-    "calibration error": lambda made: made.calibration_error(5),
-    "roc": lambda made: made.roc()[7][1],
-    "confusion": lambda made: made.confusion()[1, 0],
+    "accuracy": lambda scores: scores.accuracy(),
+    "precision": lambda scores: scores.rate("precision", threshold=0.8),
+    "auc": lambda scores: scores.auc(),
+    "group auc": lambda scores: scores.auc("b"),
+    "gap": lambda scores: scores.gap("true_positive", "a", "b"),
+    "largest gap": lambda scores: scores.gap("selected", "b", "a"),
+    "lift": lambda scores: scores.lift(),
+    "calibration": lambda scores: scores.calibration(5)[3][2],
+    "calibration error": lambda scores: scores.calibration_error(5),
+    "roc": lambda scores: scores.roc()[7][1],
+    "confusion": lambda scores: scores.confusion()[1, 0],
 }
 
 
@@ -84,9 +84,9 @@ def test_intervals_cover_what_the_exact_table_gives(size, kind, deviation):
             noise = chance.normal(scale=deviation, size=counts.shape)
         else:
             noise = chance.laplace(scale=deviation / sqrt(2), size=counts.shape)
-        made = histogram(counts + noise, NoiseLaw(deviation, kind))
+        scores = histogram(counts + noise, NoiseLaw(deviation, kind))
         for name, ask in MEASURES.items():
-            reading = ask(made)
+            reading = ask(scores)
             covered[name] += reading.low <= exact[name].value <= reading.high
     least = 0.95 - 4 * sqrt(0.95 * 0.05 / draws)
     print({name: hits / draws for name, hits in covered.items()}, "at least", round(least, 4))
@@ -112,37 +112,37 @@ def test_intervals_about_people_cover_the_population(size):
     law = NoiseLaw(2.0, rows_per_unit=1)
     for _ in range(draws):
         rows = chance.multinomial(2_000, whole.ravel() / whole.sum()).reshape(whole.shape)
-        made = histogram(rows + chance.normal(scale=2, size=rows.shape), law)
+        scores = histogram(rows + chance.normal(scale=2, size=rows.shape), law)
         for name in hits:
-            reading, right = getattr(made, name)(), getattr(exact, name)().value
+            reading, right = getattr(scores, name)(), getattr(exact, name)().value
             hits[name] += reading.low <= right <= reading.high
     least = 0.95 - 4 * sqrt(0.95 * 0.05 / draws)
     assert min(hits.values()) / draws >= least
 
 
 def test_the_largest_gap_is_named():
-    made = histogram(make_counts(np.random.default_rng(4)).astype(float), NoiseLaw(1.0))
-    one, two, gap = made.largest_gap("positive")
-    assert (one, two) == ("b", "a")
-    assert gap.value == pytest.approx(made.gap("positive", "b", "a").value)
+    scores = histogram(make_counts(np.random.default_rng(4)).astype(float), NoiseLaw(1.0))
+    first, second, gap = scores.largest_gap("positive")
+    assert (first, second) == ("b", "a")
+    assert gap.value == pytest.approx(scores.gap("positive", "b", "a").value)
     assert gap.low <= gap.value <= gap.high
 
 
 def test_empty_and_negative_tables_give_an_answer():
     for counts in (np.zeros((2, 2, BINS)), np.full((2, 2, BINS), -3.0)):
-        made = histogram(counts, NoiseLaw(5.0))
+        scores = histogram(counts, NoiseLaw(5.0))
         for ask in MEASURES.values():
-            reading = ask(made)
+            reading = ask(scores)
             assert np.isfinite([reading.value, reading.low]).all()
             assert reading.low <= reading.value <= reading.high
 
 
 def test_bad_names_are_refused():
-    made = histogram(np.ones((2, 2, BINS)), NoiseLaw(1.0))
+    scores = histogram(np.ones((2, 2, BINS)), NoiseLaw(1.0))
     with pytest.raises(InvalidParameter, match="Unknown group"):
-        made.auc("c")
+        scores.auc("c")
     with pytest.raises(InvalidParameter, match="Unknown share"):
-        made.rate("fairness")
+        scores.rate("fairness")
     with pytest.raises(InvalidParameter, match="shape"):
         ScoreHistogram(np.ones((1, 2, 3)), NoiseLaw(1.0), equal_edges(4))
     with pytest.raises(InvalidParameter, match="two or more groups"):

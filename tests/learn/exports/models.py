@@ -27,7 +27,7 @@ COLUMNS = list(VALUES.values())
 
 def cell_model(link, classes=(), scores=1):
     chance = np.random.default_rng(7)
-    tables = tuple(chance.normal(size=(one.size, scores)) for one in FEATURES)
+    tables = tuple(chance.normal(size=(feature.size, scores)) for feature in FEATURES)
     return CellModel(FEATURES, tables, chance.normal(size=scores), link, classes)
 
 

@@ -19,33 +19,33 @@ COLUMNS = [list(column) for column in ROWS.T]
 @pytest.mark.parametrize("name", models.cell_models())
 def test_cells_predict_the_same(name):
     model = models.cell_models()[name]
-    made = pickle.loads(pickle.dumps(to_sklearn(model)))
+    classifier = pickle.loads(pickle.dumps(to_sklearn(model)))
     if model.link == "identity":
-        assert np.allclose(made.predict(ROWS), model.scores(COLUMNS)[:, 0])
+        assert np.allclose(classifier.predict(ROWS), model.scores(COLUMNS)[:, 0])
         return
-    assert np.allclose(made.predict_proba(ROWS), model.probabilities(COLUMNS))
+    assert np.allclose(classifier.predict_proba(ROWS), model.probabilities(COLUMNS))
     wanted = np.array(model.classes)[model.probabilities(COLUMNS).argmax(axis=1)]
-    assert np.array_equal(made.predict(ROWS), wanted)
+    assert np.array_equal(classifier.predict(ROWS), wanted)
 
 
 def test_classes_in_another_order_keep_their_names():
     model = models.cell_model("sigmoid", ("yes", "no"))
-    made = to_sklearn(model)
-    assert made.classes_.tolist() == ["no", "yes"]
-    assert np.allclose(made.predict_proba(ROWS)[:, ::-1], model.probabilities(COLUMNS))
+    classifier = to_sklearn(model)
+    assert classifier.classes_.tolist() == ["no", "yes"]
+    assert np.allclose(classifier.predict_proba(ROWS)[:, ::-1], model.probabilities(COLUMNS))
     three = models.cell_model("softmax", ("c", "a", "b"), 3)
-    found = to_sklearn(three).predict_proba(ROWS)
-    assert np.allclose(found, three.probabilities(COLUMNS)[:, [1, 2, 0]])
+    probabilities = to_sklearn(three).predict_proba(ROWS)
+    assert np.allclose(probabilities, three.probabilities(COLUMNS)[:, [1, 2, 0]])
 
 
 def test_linear_models_clusters_and_axes_predict_the_same():
     linear, centres = models.linear_model(), models.centre_model()
     columns = dict(zip(models.VALUES, COLUMNS, strict=True))
-    found = to_sklearn(linear).predict(ROWS[:, :3])
-    assert np.allclose(np.clip(found, *linear.limits), linear.predict(columns))
+    predictions = to_sklearn(linear).predict(ROWS[:, :3])
+    assert np.allclose(np.clip(predictions, *linear.limits), linear.predict(columns))
     line = models.line_model()
-    found = to_sklearn(line).predict(ROWS[:, :1])
-    assert np.allclose(np.clip(found, *line.limits), line.predict(columns))
+    predictions = to_sklearn(line).predict(ROWS[:, :1])
+    assert np.allclose(np.clip(predictions, *line.limits), line.predict(columns))
     numbers = ROWS[:, [0, 2]].astype(float)
     assert np.array_equal(to_sklearn(centres).predict(numbers), centres.nearest(columns))
     inside = np.clip(numbers, [0, 1], [100, 3])

@@ -25,8 +25,8 @@ ROWS = pa.table({name: [*own, None, *ODD[name]] for name, own in models.VALUES.i
 def in_duckdb(expression):
     with duckdb.connect() as connection:
         connection.register("rows", ROWS)
-        found = connection.execute(f"SELECT {expression} AS score FROM rows").fetchall()
-    return np.array([row[0] for row in found], dtype=float)
+        rows = connection.execute(f"SELECT {expression} AS score FROM rows").fetchall()
+    return np.array([row[0] for row in rows], dtype=float)
 
 
 def in_sqlite(expression):
@@ -36,9 +36,9 @@ def in_sqlite(expression):
         connection.execute("CREATE TABLE rows (age REAL, sex TEXT, size REAL, flag INTEGER)")
         rows = zip(*ROWS.to_pydict().values(), strict=True)
         connection.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", rows)
-        found = connection.execute(f"SELECT {expression} FROM rows").fetchall()
+        records = connection.execute(f"SELECT {expression} FROM rows").fetchall()
     connection.close()
-    return np.array([row[0] for row in found], dtype=float)
+    return np.array([row[0] for row in records], dtype=float)
 
 
 @pytest.mark.parametrize("engine", [in_duckdb, in_sqlite])
@@ -74,12 +74,12 @@ def test_numbers_are_doubles_whatever_their_column_is(kind):
     large = {"HUGEINT": 2**126, "UBIGINT": 2**63 + 1, "DECIMAL(38, 10)": 10**27, "FLOAT": 1e30}
     values = [0.7, large[kind]]
     with duckdb.connect() as connection:
-        rows = " UNION ALL ".join(f"SELECT ({one})::{kind} AS x" for one in values)
+        rows = " UNION ALL ".join(f"SELECT ({value})::{kind} AS x" for value in values)
         source = f"(SELECT x, x AS y FROM ({rows}))"
         (column,) = zip(*connection.execute(f"SELECT x FROM {source}").fetchall(), strict=True)
-        found = connection.execute(f"SELECT {to_sql(model)} FROM {source}").fetchall()
-    numbers = [float(one) for one in column]
-    assert [row[0] for row in found] == model.scores([numbers, numbers])[:, 0].tolist()
+        records = connection.execute(f"SELECT {to_sql(model)} FROM {source}").fetchall()
+    numbers = [float(value) for value in column]
+    assert [row[0] for row in records] == model.scores([numbers, numbers])[:, 0].tolist()
 
 
 def test_listed_numbers_of_a_linear_model_are_within_their_bounds():
@@ -121,8 +121,8 @@ def in_spark(expressions):
         rows = session.createDataFrame(
             list(zip(*ROWS.to_pydict().values(), strict=True)), columns
         )
-        found = rows.selectExpr(*expressions).collect()
-    return np.array([[float(value) for value in row] for row in found]).T
+        records = rows.selectExpr(*expressions).collect()
+    return np.array([[float(value) for value in row] for row in records]).T
 
 
 def test_spark_gives_the_same_with_its_own_quotes():

@@ -28,10 +28,10 @@ def test_units_are_those_of_the_columns(fit):
 
 
 def test_intervals_have_the_same_units(fit):
-    found = LinearModel.of(fit, [AGE], PAY).intervals()
-    low, high = found["age"]
+    intervals = LinearModel.of(fit, [AGE], PAY).intervals()
+    low, high = intervals["age"]
     assert low < 20.0 < high < 25.0
-    low, high = found["intercept"]
+    low, high = intervals["intercept"]
     assert low < 1_000 < high
     wide = LinearModel.of(fit, [AGE], PAY).intervals(together=True)
-    assert wide["age"][1] > found["age"][1]
+    assert wide["age"][1] > intervals["age"][1]

@@ -17,12 +17,12 @@ def moments_of(rows):
 def test_without_noise_they_are_the_eigenvectors_of_the_covariance():
     chance = np.random.default_rng(1)
     rows = chance.normal(size=(400, 3)) @ np.array([[2, 0, 0], [1, 1, 0], [0, 0, 0.1]])
-    found = PrincipalAxes.fit(NoisyMoments(moments_of(rows), 0.0), 2)
+    principal = PrincipalAxes.fit(NoisyMoments(moments_of(rows), 0.0), 2)
     values, vectors = np.linalg.eigh(np.cov(rows.T, bias=True))
-    assert np.allclose(found.variances, values[::-1][:2])
-    assert np.allclose(np.abs(found.axes @ vectors[:, ::-1][:, :2]), np.eye(2), atol=1e-8)
-    assert found.shares.sum() == pytest.approx(values[1:].sum() / values.sum())
-    assert np.allclose(found.mean, rows.mean(axis=0))
+    assert np.allclose(principal.variances, values[::-1][:2])
+    assert np.allclose(np.abs(principal.axes @ vectors[:, ::-1][:, :2]), np.eye(2), atol=1e-8)
+    assert principal.shares.sum() == pytest.approx(values[1:].sum() / values.sum())
+    assert np.allclose(principal.mean, rows.mean(axis=0))
 
 
 def test_scales_change_the_units():
@@ -46,7 +46,7 @@ def test_the_margin_of_eigenvalues_holds(size):
 
 
 def test_an_empty_table_has_axes_too():
-    found = PrincipalAxes.fit(NoisyMoments(-np.eye(3), 5.0), 2)
-    assert np.isfinite(found.axes).all()
-    assert found.variances.tolist() == [0.0, 0.0]
-    assert np.isfinite(found.shares).all()
+    principal = PrincipalAxes.fit(NoisyMoments(-np.eye(3), 5.0), 2)
+    assert np.isfinite(principal.axes).all()
+    assert principal.variances.tolist() == [0.0, 0.0]
+    assert np.isfinite(principal.shares).all()

@@ -40,10 +40,10 @@ def model(**more):
 )
 def test_two_units_stay_two(ids):
     for X in ({"id": ids, "x": [1, 2]}, pd.DataFrame({"id": ids, "x": [1, 2]})):
-        found = read_columns(X, {}, "ID")["id"].to_pylist()
-        assert len(set(found)) == 2
-        assert None not in found
-        assert take(X, [1, 0], None, "id")["id"].to_pylist() == found[::-1]
+        units = read_columns(X, {}, "ID")["id"].to_pylist()
+        assert len(set(units)) == 2
+        assert None not in units
+        assert take(X, [1, 0], None, "id")["id"].to_pylist() == units[::-1]
 
 
 def test_units_in_doubles_are_refused_by_their_type():

@@ -92,8 +92,8 @@ def _furthest(rows, neighbors):
     if neighbors == "add-remove":
         return (0, 3), (0, 3, int((rows.astype(float) ** 2).sum(axis=1).argmax()))
     apart = ((rows[:, None] - rows[None]).astype(float) ** 2).sum(axis=2)
-    one, two = np.unravel_index(apart.argmax(), apart.shape)
-    return (0, int(one)), (0, int(two))
+    first, second = np.unravel_index(apart.argmax(), apart.shape)
+    return (0, int(first)), (0, int(second))
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])

@@ -91,7 +91,7 @@ RECORDS = [(age, ill, n) for age in (0.0, 80.0) for ill in (0, 1) for n in range
 def contributions(plan, size):
     """What a person with each record adds to all sums, by the engine."""
     statement = inlined(plan).replace("$salt", "0")
-    found = []
+    vectors = []
     with duckdb.connect() as connection:
         for age, ill, visits in RECORDS:
             connection.register("people", pa.table({"person": [1], "age": [age], "ill": [ill]}))
@@ -100,31 +100,31 @@ def contributions(plan, size):
             sums = np.zeros(size)
             for place, value in connection.execute(statement).fetchall():
                 sums[place] = value
-            found.append(sums)
-    return found
+            vectors.append(sums)
+    return vectors
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 def test_no_person_moves_a_step_by_more_than_it_declares(neighbors, monkeypatch):
-    asked = []
+    steps = []
     step = TrainingRun.step
 
     def noting(self, program, about, **price):
-        found = step(self, program, about, **price)
-        asked.append((program, self.training.planner.sensitivities(program)[1], self.releases))
-        return found
+        result = step(self, program, about, **price)
+        steps.append((program, self.training.planner.sensitivities(program)[1], self.releases))
+        return result
 
     monkeypatch.setattr(TrainingRun, "step", noting)
     with opened(*made_up(), neighbors) as session:
         rows = with_features(session.table("people"), VISITS, bounds=BOUNDS)
         model = learn.LogisticRegression(epsilon=4, delta=1e-6).fit(rows, target="ill")
-    program, declared, _ = asked[0]
+    program, declared, _ = steps[0]
     vectors = contributions(model.releases_[0].plan, program.size)
     if neighbors == "add-remove":
         moved = max(float(own @ own) for own in vectors)
     else:
         pairs = combinations_with_replacement(vectors, 2)
-        moved = max(float((one - two) @ (one - two)) for one, two in pairs)
+        moved = max(float((left - right) @ (left - right)) for left, right in pairs)
     assert moved == declared  # D, or 2 D: each column once
 
 

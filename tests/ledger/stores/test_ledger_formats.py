@@ -6,7 +6,7 @@ from deniable.ledger.stores.ledger_formats import FORMAT, head_state, later_form
 
 
 def test_a_head_names_its_format_and_no_sums():
-    assert [json.loads(head_state(one)) for one in (2, FORMAT)] == [
+    assert [json.loads(head_state(version)) for version in (2, FORMAT)] == [
         {"format": 2},
         {"format": 3},
     ]

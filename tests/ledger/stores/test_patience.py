@@ -29,9 +29,9 @@ def place(request, tmp_path):
 
 @pytest.fixture
 def ledger(place, tmp_path):
-    made = DurableLedger(place, TERMS, key=tmp_path / "l.key")
-    yield made
-    made.close()
+    opened = DurableLedger(place, TERMS, key=tmp_path / "l.key")
+    yield opened
+    opened.close()
 
 
 @contextmanager

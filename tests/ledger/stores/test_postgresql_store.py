@@ -24,18 +24,18 @@ def place(postgresql):
 
 @pytest.fixture
 def ledger(place, tmp_path):
-    made = DurableLedger(place, TERMS, key=tmp_path / "l.key")
-    made.reserve(plan(0.25))
-    yield made
-    made.close()
+    opened = DurableLedger(place, TERMS, key=tmp_path / "l.key")
+    opened.reserve(plan(0.25))
+    yield opened
+    opened.close()
 
 
 def change(place, *statements):
     address, _, schema = place.partition("#")
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f"SET search_path = {schema}")
-        for one in statements:
-            connection.execute(one)
+        for statement in statements:
+            connection.execute(statement)
 
 
 FORGET = (
@@ -91,16 +91,16 @@ def test_the_schema_is_the_policys_whatever_the_search_path(place, tmp_path):
         user = connection.execute("SELECT current_user").fetchone()[0]
         connection.execute(f'ALTER ROLE "{user}" SET search_path = other_ledgers')
     try:
-        made = DurableLedger(place, TERMS, key=tmp_path / "l.key")
-        made.reserve(plan(0.25))
-        made.close()
+        opened = DurableLedger(place, TERMS, key=tmp_path / "l.key")
+        opened.reserve(plan(0.25))
+        opened.close()
         with psycopg.connect(address) as connection:
-            found = connection.execute(
+            schemas = connection.execute(
                 "SELECT schemaname FROM pg_tables WHERE tablename = 'deniable_anchor' "
                 "AND schemaname IN (%s, 'other_ledgers')",
                 [schema],
             ).fetchall()
-            assert found == [(schema,)]
+            assert schemas == [(schema,)]
     finally:
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute(f'ALTER ROLE "{user}" RESET search_path')

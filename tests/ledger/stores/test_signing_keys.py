@@ -9,11 +9,11 @@ from deniable.ledger.stores.signing_keys import PublicKey, SigningKey, signature
 
 def test_a_file_keeps_the_key_whole_and_closed(tmp_path):
     path = tmp_path / "l.key"
-    made = SigningKey.read_or_create(path)
-    assert SigningKey.read_or_create(path).public == SigningKey.read(path).public == made.public
+    key = SigningKey.read_or_create(path)
+    assert SigningKey.read_or_create(path).public == SigningKey.read(path).public == key.public
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert (tmp_path / "l.key.pub").read_text() == f"{made.public}\n"
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["l.key", "l.key.pub"]
+    assert (tmp_path / "l.key.pub").read_text() == f"{key.public}\n"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["l.key", "l.key.pub"]
 
 
 def test_who_comes_second_takes_the_first_ones_key(tmp_path):

@@ -26,8 +26,8 @@ def ledger(tmp_path):
 
 def change(file, *statements):
     connection = sqlite3.connect(file, isolation_level=None)
-    for one in statements:
-        connection.execute(one)
+    for statement in statements:
+        connection.execute(statement)
     connection.close()
 
 
@@ -65,7 +65,7 @@ def test_a_second_name_is_refused(ledger, tmp_path):
 
 def test_a_commit_leaves_nothing_in_another_file(ledger, tmp_path):
     """So a copy of the one file is the whole ledger."""
-    names = {one.name for one in tmp_path.iterdir()}
+    names = {file.name for file in tmp_path.iterdir()}
     assert not {"l.sqlite-wal", "l.sqlite-shm", "l.sqlite-journal"} & names
     shutil.copy(tmp_path / "l.sqlite", tmp_path / "copy.sqlite")
     checked = verify_ledger(tmp_path / "copy.sqlite", public_key=ledger.public_key)
@@ -89,9 +89,9 @@ def test_an_older_ledger_with_a_write_ahead_log_is_converted(ledger, tmp_path):
     again = DurableLedger(tmp_path / "l.sqlite", TERMS)
     assert str(again.remaining) == "epsilon 0.75, delta 0"
     again.close()
-    found = sqlite3.connect(tmp_path / "l.sqlite")
-    assert found.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-    found.close()
+    reopened = sqlite3.connect(tmp_path / "l.sqlite")
+    assert reopened.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    reopened.close()
 
 
 def test_a_log_that_another_program_switched_on_is_noticed(ledger, tmp_path, monkeypatch):
@@ -216,7 +216,7 @@ def test_a_stranger_verifies_a_copy_that_cannot_be_written(ledger, tmp_path):
     before = copy.stat().st_mtime_ns, copy.read_bytes()
     assert verify_ledger(copy, public_key=ledger.public_key).entries == 2
     assert (copy.stat().st_mtime_ns, copy.read_bytes()) == before
-    assert [one.name for one in folder.iterdir()] == [copy.name]
+    assert [file.name for file in folder.iterdir()] == [copy.name]
     folder.chmod(0o700)
 
 
@@ -235,8 +235,8 @@ class RolledBack:
         self.connection, self.begin = connection, begin
 
     def __enter__(self):
-        for one in self.begin:
-            self.connection.exec_driver_sql(one)
+        for statement in self.begin:
+            self.connection.exec_driver_sql(statement)
 
     def __exit__(self, *_):
         self.connection.exec_driver_sql("ROLLBACK")

@@ -43,7 +43,7 @@ def make(file):
 
 def use(ledger):
     """Whatever reads stored rows; then whatever decides on them."""
-    asked = {"plan_hash": "f00d", "question_id": "f00d"}
+    question = {"plan_hash": "f00d", "question_id": "f00d"}
     acts = [
         lambda: ledger.remaining,
         lambda: ledger.entries,
@@ -52,7 +52,7 @@ def use(ledger):
         ledger.terms_entry,
         lambda: ledger.recall(plan_hash="beef"),
         lambda: ledger.recall(plan_hash="step"),
-        lambda: ledger.ask(plan(0.25), **asked).__enter__(),
+        lambda: ledger.ask(plan(0.25), **question).__enter__(),
         lambda: ledger.ask(plan(0.25), plan_hash="open").__enter__(),
     ]
     for act in acts:
@@ -120,10 +120,10 @@ def test_a_changed_row_gives_our_own_error(tmp_path, monkeypatch, size):
     monkeypatch.setattr(current_state, "CHECKPOINT_EVERY", 4)
     draw, file = random.Random(trials), tmp_path / "l.sqlite"
     make(file)
-    kept = [(one, one.read_bytes()) for one in (file, tmp_path / "l.key.mark")]
+    kept = [(path, path.read_bytes()) for path in (file, tmp_path / "l.key.mark")]
     for _ in range(trials):
-        for one, content in kept:
-            one.write_bytes(content)
+        for path, content in kept:
+            path.write_bytes(content)
         opened = DurableLedger(file, TERMS)
         damage(file, draw, tmp_path / "l.key")
         use(opened)

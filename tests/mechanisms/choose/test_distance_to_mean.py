@@ -37,11 +37,11 @@ def test_it_is_the_larger_of_two_distances(step):
     measure = DistanceToChangingMean(0, 3, step)
     outputs = measure.outputs()
     sets = [
-        [SearchedDistance(one, range(4), 4 + ROOM, "add-remove") for one in in_reach(t, step)]
+        [SearchedDistance(each, range(4), 4 + ROOM, "add-remove") for each in in_reach(t, step)]
         for t in outputs
     ]
     for table in tables(4, 4):
-        wanted = [max(int(one(table)[0]) for one in pair) for pair in sets]
+        wanted = [max(int(each(table)[0]) for each in pair) for pair in sets]
         assert measure(list(table)).tolist() == wanted
 
 
@@ -55,18 +55,18 @@ def test_it_is_zero_at_the_truth_and_never_more_than_the_changes_needed(step):
 
     searched = SearchedDistance(answer, range(4), 4 + ROOM, "add-remove")
     for table in tables(4, 4):
-        found = dict(zip(outputs, measure(list(table)).tolist(), strict=True))
+        distances = dict(zip(outputs, measure(list(table)).tolist(), strict=True))
         if table:
-            assert found[answer(table)] == 0
+            assert distances[answer(table)] == 0
         for t, changes in zip(searched.outputs, searched(table).tolist(), strict=True):
-            assert found[t] <= changes
+            assert distances[t] <= changes
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_one_change_moves_it_by_one_at_most(step):
     measure = DistanceToChangingMean(0, 3, step)
-    for one, other in neighbors("add-remove", 4, 4):
-        assert np.abs(measure(list(one)) - measure(list(other))).max() <= 1
+    for table, other in neighbors("add-remove", 4, 4):
+        assert np.abs(measure(list(table)) - measure(list(other))).max() <= 1
 
 
 @given(

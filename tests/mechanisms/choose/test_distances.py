@@ -62,12 +62,15 @@ def test_modes(relation):
     for n in range(1, 6):
         room = n + 5 if relation == "add-remove" else n
         columns = {
-            one: SearchedDistance(lambda t, c=one: is_mode(t, c), categories, room, relation)
-            for one in categories
+            category: SearchedDistance(
+                lambda t, c=category: is_mode(t, c), categories, room, relation
+            )
+            for category in categories
         }
         for table in combinations_with_replacement(categories, n):
             wanted = [
-                columns[one](table)[columns[one].outputs.index(True)] for one in categories
+                columns[category](table)[columns[category].outputs.index(True)]
+                for category in categories
             ]
             assert closed(list(table)).tolist() == wanted
 
@@ -88,8 +91,8 @@ def test_means(n, step):
     searched = SearchedDistance(answer, range(4), n, "replace")
     for table in combinations_with_replacement(range(4), n):
         wanted = dict(zip(searched.outputs, searched(table).tolist(), strict=True))
-        found = dict(zip(closed.outputs(), closed(list(table)).tolist(), strict=True))
-        assert {t: found[t] for t in wanted} == wanted
+        distances = dict(zip(closed.outputs(), closed(list(table)).tolist(), strict=True))
+        assert {t: distances[t] for t in wanted} == wanted
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
@@ -126,9 +129,9 @@ def test_histograms_and_values_agree():
 
 def test_large_grids_are_no_problem():
     grid = tuple(range(100_000))
-    found = DistanceToQuantile(grid, F(1, 2), "replace")(np.arange(0, 100_000, 10))
-    assert found.min() == 0
-    assert found.argmin() == 49_990
+    distances = DistanceToQuantile(grid, F(1, 2), "replace")(np.arange(0, 100_000, 10))
+    assert distances.min() == 0
+    assert distances.argmin() == 49_990
 
 
 @pytest.mark.parametrize(

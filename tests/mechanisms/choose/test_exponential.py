@@ -39,8 +39,8 @@ def test_the_range_of_log_odds_is_within_epsilon(relation):
     """What the charge of epsilon**2 / 8 rests on, over all small tables."""
     epsilon = 1
     mechanism = Exponential(epsilon=epsilon, monotone=relation == "add-remove")
-    for one, two in neighbors(relation, 4, 4):
-        p, q = (mechanism.pmf(counts(table)) for table in (one, two))
+    for first, second in neighbors(relation, 4, 4):
+        p, q = (mechanism.pmf(counts(table)) for table in (first, second))
         losses = np.log(p / q)
         assert losses.max() - losses.min() <= epsilon + 1e-12
 

@@ -148,8 +148,8 @@ def test_the_sampler_follows_the_law(relation):
     data, draws = [0, 1, 1, 2, 4, 4], 5_000
     seen = Counter(mechanism.release(data) for _ in range(draws))
 
-    def fit(one):
-        law = one.pmf(data)
+    def fit(variant):
+        law = variant.pmf(data)
         assert sum(law.values()) == pytest.approx(1)
         return chisquare([seen[t] for t in law], [draws * p for p in law.values()]).pvalue
 

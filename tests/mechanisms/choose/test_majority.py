@@ -58,10 +58,10 @@ def test_no_even_handed_rule_is_better_at_any_lead(n, epsilon):
     odds = math.exp(epsilon)
     rows = []
     for s in range(n):  # p(s) is the chance to name the first side, which has s votes
-        for one, two in ((s, s + 1), (s + 1, s)):
+        for first, second in ((s, s + 1), (s + 1, s)):
             for sign in (1, -1):  # p(one) <= odds p(two), and the same for 1 - p
                 row = np.zeros(n + 1)
-                row[one], row[two] = sign, -sign * odds
+                row[first], row[second] = sign, -sign * odds
                 rows.append((row, 0.0 if sign == 1 else odds - 1))
     mechanism = Majority(epsilon=Fraction(str(epsilon)), neighbors="replace")
     for s in range(n // 2 + 1, n + 1):

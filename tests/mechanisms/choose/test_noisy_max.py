@@ -83,10 +83,10 @@ def test_half_the_laplace_noise_is_caught():
 def test_a_fine_step_and_fractions_lie_on_a_public_grid():
     """The grid of Laplace noise must not come from the scores' own denominators."""
     mechanism = NoisyMax(epsilon=1, noise="laplace")
-    one = mechanism._read([Fraction(1, 3), Fraction(1, 2)])
-    two = mechanism._read([Fraction(1, 5), Fraction(1, 2)])
-    assert one.unit == two.unit == Fraction(1, 1024)
-    assert one.real
+    first = mechanism._read([Fraction(1, 3), Fraction(1, 2)])
+    second = mechanism._read([Fraction(1, 5), Fraction(1, 2)])
+    assert first.unit == second.unit == Fraction(1, 1024)
+    assert first.real
 
 
 def test_enclosed_masses_and_tails_are_those_of_the_law():

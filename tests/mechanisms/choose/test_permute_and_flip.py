@@ -65,16 +65,16 @@ def test_all_coin_strings_bracket_the_law(scores, size):
     depth = size(small=12, full=18, what="coins deep, all strings of permute-and-flip")
     mechanism = PermuteAndFlip(epsilon=1)
     known = read_scores(scores, step=None, sensitivity=Fraction(1))
-    found = enumerate_coins(
+    strings = enumerate_coins(
         lambda source: choose_by_coins(
             known, mechanism.rate(known), source=source, word_bits=2
         ),
         depth,
     )
-    assert sum(found.mass.values()) > Fraction(1, 2)
+    assert sum(strings.mass.values()) > Fraction(1, 2)
     for i in range(len(scores)):
         lo, hi = mechanism.pmf_bounds(i, scores, 100)
-        assert found.brackets(i, Fraction(lo, 2**100), Fraction(hi, 2**100))
+        assert strings.brackets(i, Fraction(lo, 2**100), Fraction(hi, 2**100))
 
 
 @pytest.mark.parametrize("shape", ["one best", "many best", "a crowd", "a ladder"])

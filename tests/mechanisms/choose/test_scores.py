@@ -17,8 +17,8 @@ ONE = F(1)
 
 
 def units(scores, **options):
-    found = read_scores(scores, **{"step": None, "sensitivity": ONE, **options})
-    return found.units.tolist(), found.unit, found.real
+    reading = read_scores(scores, **{"step": None, "sensitivity": ONE, **options})
+    return reading.units.tolist(), reading.unit, reading.real
 
 
 def test_integers_and_exact_rationals_stay_as_they_are():
@@ -38,9 +38,9 @@ def test_floats_go_to_a_public_grid():
 @given(st.floats(-100, 100), st.floats(0, 1), st.fractions(F(1, 50), 2), st.floats(-1e-9, 1e-9))
 def test_a_rounded_score_moves_by_at_most_its_reach(score, move, step, error):
     """Even if the two floats are each a little off, as sums in another order are."""
-    found = read_scores([score, score + move + error], step=step, sensitivity=ONE)
-    one, two = (int(unit) for unit in found.units)
-    assert abs(two - one) <= found.units_per_change(ONE)
+    reading = read_scores([score, score + move + error], step=step, sensitivity=ONE)
+    first, second = (int(unit) for unit in reading.units)
+    assert abs(second - first) <= reading.units_per_change(ONE)
 
 
 tiny = st.floats(-1e-9, 1e-9)
@@ -53,18 +53,18 @@ tiny = st.floats(-1e-9, 1e-9)
 def test_differences_of_monotone_scores_stay_within_their_span(candidates, step):
     scores, moves, errors = zip(*candidates, strict=True)
     moved = [s + m + e for s, m, e in zip(scores, moves, errors, strict=True)]
-    one, two = (read_scores(list(s), step=step, sensitivity=ONE) for s in (scores, moved))
-    change = two.units - one.units
-    assert change.max() - change.min() <= one.span(ONE, monotone=True)
-    assert one.span(ONE, monotone=True) <= one.span(ONE, monotone=False)
+    first, second = (read_scores(list(s), step=step, sensitivity=ONE) for s in (scores, moved))
+    change = second.units - first.units
+    assert change.max() - change.min() <= first.span(ONE, monotone=True)
+    assert first.span(ONE, monotone=True) <= first.span(ONE, monotone=False)
 
 
 def test_a_step_against_the_direction_is_covered():
     """Without the widening this would break: one score falls a step, another rises by two."""
-    one = read_scores([0.5, 0.499], step=ONE, sensitivity=ONE)
-    two = read_scores([0.5 - 1e-12, 1.5], step=ONE, sensitivity=ONE)
-    change = two.units - one.units
-    assert change.max() - change.min() == one.span(ONE, monotone=True) == 3
+    first = read_scores([0.5, 0.499], step=ONE, sensitivity=ONE)
+    second = read_scores([0.5 - 1e-12, 1.5], step=ONE, sensitivity=ONE)
+    change = second.units - first.units
+    assert change.max() - change.min() == first.span(ONE, monotone=True) == 3
 
 
 def test_reach_is_exact_without_rounding():
@@ -77,8 +77,8 @@ def test_distances_do_not_overflow():
 
 
 def test_names_and_places():
-    found = read_scores({"a": 1, "b": 2}, step=None, sensitivity=ONE)
-    assert (found.name(1), found.index("b"), found.index("z")) == ("b", 1, None)
+    reading = read_scores({"a": 1, "b": 2}, step=None, sensitivity=ONE)
+    assert (reading.name(1), reading.index("b"), reading.index("z")) == ("b", 1, None)
     plain = read_scores([1, 2], step=None, sensitivity=ONE)
     assert (plain.name(1), plain.index(1), plain.index(2), plain.index("b")) == (
         1,
@@ -108,6 +108,6 @@ def test_reach_covers_half_a_step_of_error_in_each_float(sensitivity, step, scor
     """A score moves by up to the sensitivity, and both floats err by up to half a step."""
     moved = score + shares[0] * sensitivity
     floats = [score + shares[1] * step / 2, moved + shares[2] * step / 2]
-    units = [math.floor(one / step + F(1, 2)) for one in floats]
+    units = [math.floor(number / step + F(1, 2)) for number in floats]
     reach = Scores(np.array([0]), step, real=True).units_per_change(sensitivity)
     assert abs(units[0] - units[1]) <= reach

@@ -25,7 +25,7 @@ F = Fraction
 def transcripts(length, hits):
     """All possible outputs for this many numbers."""
     for told in product([False, True], repeat=length):
-        ends = [i for i, one in enumerate(told) if one]
+        ends = [i for i, answer in enumerate(told) if answer]
         if len(ends) < hits:
             yield told
         elif len(ends) == hits:
@@ -136,8 +136,8 @@ def test_the_sampler_follows_the_law_and_nothing_near_it(monotone, size):
     values, draws = [3, 1, 4], size(small=4_000, full=100_000, what="draws of a sparse vector")
     seen = Counter(tuple(mechanism.release(values, threshold=2)) for _ in range(draws))
 
-    def fit(one):
-        law = np.array([one.pmf(told, values, threshold=2) for told in OUTPUTS[2]])
+    def fit(variant):
+        law = np.array([variant.pmf(told, values, threshold=2) for told in OUTPUTS[2]])
         return chisquare([seen[told] for told in OUTPUTS[2]], law * draws / law.sum()).pvalue
 
     assert fit(mechanism) > 1e-9
@@ -249,10 +249,10 @@ def test_threads_share_a_session_without_taking_the_last_hit_twice():
                 refused.append(1)
 
     threads = [threading.Thread(target=ask, daemon=True) for _ in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join(timeout=60)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
     assert told == [True] * 5
     assert len(refused) == 155
     assert session.left == 0

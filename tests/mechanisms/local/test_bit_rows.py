@@ -18,8 +18,8 @@ from deniable.mechanisms.local.bit_rows import (
 @given(st.integers(0, 70), st.integers(1, 20))
 def test_columns_are_counted(rows, bits):
     marks = (np.arange(rows * bits).reshape(rows, bits) * 2654435761 >> 7) & 1
-    found = count_columns(np.packbits(marks.astype(np.uint8), axis=1), bits)
-    assert found.tolist() == marks.sum(axis=0).tolist()
+    counts = count_columns(np.packbits(marks.astype(np.uint8), axis=1), bits)
+    assert counts.tolist() == marks.sum(axis=0).tolist()
 
 
 @pytest.mark.parametrize("q", [Fraction(1, 4), Fraction(1, 3), Fraction(9, 10)])

@@ -35,8 +35,8 @@ def test_intervals_cover_by_exact_summation(prevalence, n, p, q):
     for reports in range(n + 1):
         weight = binom.pmf(reports, n, rate)
         if weight > 1e-12:
-            found = estimate_share(reports, n, p=p, q=q, confidence=Fraction(19, 20))
-            low, high = found.interval
+            estimate = estimate_share(reports, n, p=p, q=q, confidence=Fraction(19, 20))
+            low, high = estimate.interval
             covered += weight * (low <= prevalence <= high)
     assert covered >= 0.95
 
@@ -54,16 +54,16 @@ def test_relabelling_yes_and_no_changes_nothing():
 
 
 def test_inconsistent_says_so_with_the_p_value():
-    found = RandomizedResponse.warner(0.75).estimate(counts=(95, 5))
-    assert not found.consistent
-    assert found.p_value == pytest.approx(1.17e-7, rel=1e-2)
-    assert all(map(math.isnan, found.interval))
-    assert found.value == 0
-    assert "inconsistent with the design" in str(found)
-    assert "1.2e-07" in str(found)
+    estimate = RandomizedResponse.warner(0.75).estimate(counts=(95, 5))
+    assert not estimate.consistent
+    assert estimate.p_value == pytest.approx(1.17e-7, rel=1e-2)
+    assert all(map(math.isnan, estimate.interval))
+    assert estimate.value == 0
+    assert "inconsistent with the design" in str(estimate)
+    assert "1.2e-07" in str(estimate)
     high = RandomizedResponse.warner(0.75).estimate(counts=(5, 95))
     assert (high.value, high.consistent) == (1, False)
-    assert high.p_value == pytest.approx(found.p_value)
+    assert high.p_value == pytest.approx(estimate.p_value)
 
 
 def test_printing():

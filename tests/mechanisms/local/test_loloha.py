@@ -42,7 +42,7 @@ def test_a_wave_costs_exactly_what_was_asked(g):
         for bucket in range(g)
     ]
     worst = max(
-        a / b for one, other in permutations(laws, 2) for a, b in zip(one, other, strict=True)
+        a / b for law, other in permutations(laws, 2) for a, b in zip(law, other, strict=True)
     )
     assert worst == 3
     assert design.loss_once == PureLoss(odds=3)
@@ -57,9 +57,11 @@ def test_waves_of_200_000_people_are_recovered_and_remembered():
     panel = design.panel(n)
     for shift in (0, 5):
         truth = (np.arange(n) * 7919 % 61 + shift) % k
-        found = design.estimate(panel.report(truth), confidence=1 - 1e-10)
-        for one, actual in zip(found, np.bincount(truth, minlength=k) / n, strict=True):
-            assert one.interval[0] <= actual <= one.interval[1]
+        estimates = design.estimate(panel.report(truth), confidence=1 - 1e-10)
+        for estimate, actual in zip(
+            estimates, np.bincount(truth, minlength=k) / n, strict=True
+        ):
+            assert estimate.interval[0] <= actual <= estimate.interval[1]
     # The mean over many waves tells the permanent report, and never more.
     truth = np.arange(n) % k
     waves = np.stack([panel.report(truth)[:1000, 2] for _ in range(20)])
@@ -98,22 +100,22 @@ def test_no_two_histories_are_told_apart_by_more_than_is_stated(waves):
         return slope * (report == truth) + (1 - slope) / g
 
     def law(history):
-        found = dict.fromkeys(product(range(g), repeat=waves), Fraction(0))
+        chances = dict.fromkeys(product(range(g), repeat=waves), Fraction(0))
         for memory in product(range(g), repeat=g):
             first = math.prod(chance(design.first_slope, memory[b], b) for b in range(g))
-            for seen in found:
-                found[seen] += first * math.prod(
+            for seen in chances:
+                chances[seen] += first * math.prod(
                     chance(design.second_slope, y, memory[b])
                     for y, b in zip(seen, history, strict=True)
                 )
-        return found
+        return chances
 
     laws = {history: law(history) for history in product(range(g), repeat=waves)}
     worst = same = Fraction(0)
-    for (one, p), (other, q) in permutations(laws.items(), 2):
+    for (path, p), (other, q) in permutations(laws.items(), 2):
         most = max(p[seen] / q[seen] for seen in p)
         worst = max(worst, most)
-        if len(set(zip(one, other, strict=True))) == len(set(one)) == len(set(other)):
+        if len(set(zip(path, other, strict=True))) == len(set(path)) == len(set(other)):
             same = max(same, most)  # equal where the other is equal
     assert PureLoss(odds=worst).epsilon() <= design.loss_after(waves).epsilon()
     assert same <= 9

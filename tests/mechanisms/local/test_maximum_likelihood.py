@@ -17,10 +17,10 @@ def test_the_likeliest_shares():
 
 
 def test_smoothing_spreads_a_peak():
-    found = expectation_maximisation([(np.eye(5), np.array([0, 0, 10.0, 0, 0]))], smooth=True)
-    assert found.sum() == pytest.approx(1)
-    assert found[1] > 0
-    assert found[2] == found.max()
+    shares = expectation_maximisation([(np.eye(5), np.array([0, 0, 10.0, 0, 0]))], smooth=True)
+    assert shares.sum() == pytest.approx(1)
+    assert shares[1] > 0
+    assert shares[2] == shares.max()
 
 
 def test_designs_must_have_the_same_answers():

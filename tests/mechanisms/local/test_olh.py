@@ -44,9 +44,9 @@ def test_the_family_is_pairwise_independent(k):
 
 def test_many_categories():
     design = OLH(epsilon=2, categories=5_000)
-    found = design.estimate(design.randomize([4_999] * 200), confidence=1 - 1e-9)
-    assert found[4_999].interval[1] == 1
-    assert found[0].interval[0] == 0
+    estimates = design.estimate(design.randomize([4_999] * 200), confidence=1 - 1e-9)
+    assert estimates[4_999].interval[1] == 1
+    assert estimates[0].interval[0] == 0
 
 
 def test_impossible_reports_are_refused():

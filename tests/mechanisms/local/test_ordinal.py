@@ -48,9 +48,9 @@ def test_shares_and_means_of_200_000_people_are_recovered():
     answers = np.arange(200_000) % 9 % 5
     truth = np.bincount(answers) / answers.size
     reports = design.randomize(answers)
-    found = design.estimate(reports, confidence=1 - 1e-9)
-    for one, share in zip(found, truth, strict=True):
-        assert one.interval[0] < share < one.interval[1]
+    estimates = design.estimate(reports, confidence=1 - 1e-9)
+    for estimate, share in zip(estimates, truth, strict=True):
+        assert estimate.interval[0] < share < estimate.interval[1]
     mean = design.estimate_mean(reports, confidence=1 - 1e-9)
     assert mean.interval[0] < answers.mean() < mean.interval[1]
     scored = design.estimate_mean(reports, scores=[-2, -1, 0, 1, 2])
@@ -61,9 +61,11 @@ def test_errors_are_as_stated(size):
     groups = size(small=2000, full=20_000, what="groups of 100 people on a scale")
     design = Ordinal(epsilon=2, categories=5)
     answers = (np.arange(groups * 100) % 5).reshape(groups, 100)
-    found = [design.estimate_mean(one) for one in design.randomize(answers)]
-    noise = np.mean([(one.raw - 2) ** 2 for one in found])
-    stated = np.mean([one.standard_error**2 for one in found]) - 2 / 100  # less the sampling
+    estimates = [design.estimate_mean(each) for each in design.randomize(answers)]
+    noise = np.mean([(each.raw - 2) ** 2 for each in estimates])
+    stated = (
+        np.mean([each.standard_error**2 for each in estimates]) - 2 / 100
+    )  # less the sampling
     # The standard deviation of the ratio is 3.2 % at 2,000 groups, 1 % at 20,000.
     within = 0.1 if groups >= 20_000 else 0.2
     assert noise == pytest.approx(stated, rel=within)
@@ -101,7 +103,7 @@ def test_the_variance_is_that_of_the_estimates():
     rates = [sum(p * x for p, x in zip(row, truth, strict=True)) for row in scale.matrix]
     shares = scale.estimate(counts=[int(rate * n) for rate in rates])
     assert shares.raw == pytest.approx([float(x) for x in truth])
-    errors = [one**0.5 for one in scale.variance(truth, respondents=n)]
+    errors = [variance**0.5 for variance in scale.variance(truth, respondents=n)]
     assert errors == pytest.approx(list(shares.standard_error))
 
 
@@ -109,9 +111,9 @@ def test_without_the_chance_of_the_sample_the_variance_is_that_of_the_coins():
     two = Ordinal(ratio=Fraction(1, 3), categories=2)  # randomized response, odds 3
     coins = RandomizedResponse(odds=3)
     for population in (True, False):
-        found = two.variance((0.7, 0.3), respondents=1000, population=population)
+        variances = two.variance((0.7, 0.3), respondents=1000, population=population)
         expected = coins.variance(0.3, respondents=1000, population=population)
-        assert found == pytest.approx((expected, expected))
+        assert variances == pytest.approx((expected, expected))
 
 
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.5, 0.3, 0.3)])

@@ -30,7 +30,7 @@ class ResponseContract(MechanismContract):
     def test_reports_of_an_answer_add_up_to_one(self):
         for answer in range(self.mechanism.categories):
             reports = range(self.mechanism.categories)
-            assert sum(self.mechanism.pmf(one, answer) for one in reports) == 1
+            assert sum(self.mechanism.pmf(report, answer) for report in reports) == 1
 
     def test_the_loss_is_attained(self):
         k = range(self.mechanism.categories)
@@ -125,11 +125,11 @@ def test_two_coins_cost_what_the_formula_says(a, s):
 
 
 def test_warner_estimate():
-    found = RandomizedResponse.warner(Fraction(3, 4)).estimate(counts=(600, 400))
-    assert isinstance(found, Estimate)
-    assert found.value == found.raw == pytest.approx(0.3)
-    assert found.standard_error == pytest.approx(0.030984, abs=5e-7)  # divisor n
-    assert found.interval == pytest.approx((0.2389, 0.3622), abs=5e-5)
+    estimate = RandomizedResponse.warner(Fraction(3, 4)).estimate(counts=(600, 400))
+    assert isinstance(estimate, Estimate)
+    assert estimate.value == estimate.raw == pytest.approx(0.3)
+    assert estimate.standard_error == pytest.approx(0.030984, abs=5e-7)  # divisor n
+    assert estimate.interval == pytest.approx((0.2389, 0.3622), abs=5e-5)
     none = RandomizedResponse.warner(Fraction(3, 4)).estimate(counts=(10, 0))
     assert (none.raw, none.value) == (-0.5, 0)
     assert none.interval == pytest.approx((0, 0.1170), abs=5e-5)
@@ -137,13 +137,13 @@ def test_warner_estimate():
 
 
 def test_estimate_of_categories():
-    found = RandomizedResponse(odds=6, categories=3).estimate(counts=(520, 300, 180))
-    assert isinstance(found, Estimates)
-    assert found.value == pytest.approx((0.632, 0.28, 0.088))
-    assert sum(found.raw) == pytest.approx(1)
-    assert len(found) == len(found.interval) == len(found.standard_error) == 3
-    for one in found:
-        assert one.interval[0] < one.value < one.interval[1]
+    estimates = RandomizedResponse(odds=6, categories=3).estimate(counts=(520, 300, 180))
+    assert isinstance(estimates, Estimates)
+    assert estimates.value == pytest.approx((0.632, 0.28, 0.088))
+    assert sum(estimates.raw) == pytest.approx(1)
+    assert len(estimates) == len(estimates.interval) == len(estimates.standard_error) == 3
+    for estimate in estimates:
+        assert estimate.interval[0] < estimate.value < estimate.interval[1]
     raw = RandomizedResponse(odds=6, categories=3).estimate(counts=(700, 250, 50)).raw
     assert raw == pytest.approx((0.92, 0.20, -0.12))
 
@@ -161,13 +161,13 @@ def test_estimate_of_categories():
 def test_the_truth_is_recovered(mechanism):
     n, k = 100_000, mechanism.categories
     truth = np.arange(n) % 10 % k
-    found = mechanism.estimate(mechanism.randomize(truth), confidence=1 - 1e-9)
+    estimates = mechanism.estimate(mechanism.randomize(truth), confidence=1 - 1e-9)
     shares = np.bincount(truth, minlength=k) / n
-    for one, actual in zip(
-        [found] if k == 2 else found, shares[1:] if k == 2 else shares, strict=True
+    for estimate, actual in zip(
+        [estimates] if k == 2 else estimates, shares[1:] if k == 2 else shares, strict=True
     ):
-        assert one.interval[0] <= actual <= one.interval[1]
-        assert one.margin < 0.12
+        assert estimate.interval[0] <= actual <= estimate.interval[1]
+        assert estimate.margin < 0.12
 
 
 @pytest.mark.parametrize("k", [2, 5])
@@ -201,8 +201,8 @@ def test_the_same_shape_and_kind_come_back():
     coins, four = RandomizedResponse.from_coins(), RandomizedResponse(odds=3, categories=4)
     assert type(coins.randomize(True)) is bool
     assert type(coins.randomize(1)) is int
-    assert {type(one) for one in coins.randomize([True, False])} == {bool}
-    assert {type(one) for one in coins.randomize([1, 0])} == {int}
+    assert {type(value) for value in coins.randomize([True, False])} == {bool}
+    assert {type(value) for value in coins.randomize([1, 0])} == {int}
     assert [len(row) for row in four.randomize([[0, 3], [1, 2], [2, 2]])] == [2, 2, 2]
     assert coins.randomize(np.zeros((3, 2), dtype=bool)).dtype == bool
     assert four.randomize(np.zeros((3, 2), dtype=np.uint8)).shape == (3, 2)
@@ -306,8 +306,8 @@ def test_variance_is_that_of_the_estimate(k):
     errors, theory = [], []
     for some, reports in zip(groups, design.randomize(groups), strict=True):
         shares = np.bincount(some, minlength=k)[first:] / 100
-        found = design.estimate(reports)
-        raw = [found.raw] if k == 2 else found.raw
+        estimate = design.estimate(reports)
+        raw = [estimate.raw] if k == 2 else estimate.raw
         errors.append(np.square(np.array(raw) - shares).mean())
         theory.append(
             np.mean([design.variance(x, respondents=100, population=False) for x in shares])

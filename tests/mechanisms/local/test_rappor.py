@@ -27,7 +27,9 @@ def test_one_report_keeps_the_odds_and_some_attains_them(hashes):
     laws = [[design.pmf(r, v) for r in reports] for v in VALUES]
     assert all(sum(law) == 1 for law in laws)
     worst = max(
-        a / b for one, other in permutations(laws, 2) for a, b in zip(one, other, strict=True)
+        a / b
+        for first, other in permutations(laws, 2)
+        for a, b in zip(first, other, strict=True)
     )
     assert design.loss_once == PureLoss(odds=worst)
 
@@ -38,16 +40,16 @@ def test_permanent_noise_keeps_the_odds_and_some_attains_them(hashes):
     half = design.f / 2
 
     def chance(bits, value):
-        found = Fraction(1)
+        probability = Fraction(1)
         for bit, true in zip(bits, design.bloom(value, 0), strict=True):
-            one = 1 - half if true else half
-            found *= one if bit else 1 - one
-        return found
+            share = 1 - half if true else half
+            probability *= share if bit else 1 - share
+        return probability
 
     outputs = list(product((0, 1), repeat=4))
     laws = [[chance(bits, value) for bits in outputs] for value in VALUES]
     worst = max(
-        a / b for one, other in permutations(laws, 2) for a, b in zip(one, other, strict=True)
+        a / b for law, other in permutations(laws, 2) for a, b in zip(law, other, strict=True)
     )
     assert design.loss == PureLoss(odds=worst)
 
@@ -114,8 +116,8 @@ def test_neither_questions_nor_designs_share_their_noise():
         Rappor(bits=200, cohorts=1, f=Fraction(9, 20)).client(secret),
     )
     noise = [client.permanent("7") for client in clients]
-    for one, other in combinations(noise, 2):
-        assert 40 < sum(a != b for a, b in zip(one, other, strict=True)) < 160
+    for bits, other in combinations(noise, 2):
+        assert 40 < sum(a != b for a, b in zip(bits, other, strict=True)) < 160
     assert clients[1].permanent("7") == wide.client(secret, question="a").permanent("7")
 
 

@@ -27,9 +27,9 @@ def test_they_are_never_offered(design):
 def test_they_are_read_like_any_channel(design):
     rate = design.q + (design.p - design.q) * Fraction(3, 10)
     yes = int(rate * 10_000)
-    found = design.estimate(counts=(10_000 - yes, yes))
-    assert found.value == pytest.approx(0.3, abs=1e-3)
-    assert found.interval[0] < 0.3 < found.interval[1]
+    estimate = design.estimate(counts=(10_000 - yes, yes))
+    assert estimate.value == pytest.approx(0.3, abs=1e-3)
+    assert estimate.interval[0] < 0.3 < estimate.interval[1]
     assert sum(design.aggregate([True, False, True]).counts) == 3
     assert design.categories == 2
 

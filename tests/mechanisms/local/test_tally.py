@@ -15,15 +15,15 @@ def test_tallies_add_up():
 
 
 def test_designs_do_not_mix():
-    one, other = RandomizedResponse(odds=3), RandomizedResponse(odds=4)
+    design, other = RandomizedResponse(odds=3), RandomizedResponse(odds=4)
     with pytest.raises(InvalidParameter, match="one design"):
-        one.aggregate([1]) + other.aggregate([1])
+        design.aggregate([1]) + other.aggregate([1])
     with pytest.raises(InvalidParameter, match="through"):
-        one.estimate(counts=other.aggregate([1]))
+        design.estimate(counts=other.aggregate([1]))
     with pytest.raises(TypeError):
-        one.aggregate([1]) + 5
+        design.aggregate([1]) + 5
     with pytest.raises(TypeError):
-        5 + one.aggregate([1])
+        5 + design.aggregate([1])
 
 
 def test_nothing_is_no_tally():

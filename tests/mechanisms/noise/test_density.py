@@ -43,8 +43,8 @@ def neighbors(relation):
 def test_no_record_moves_the_sums_further_than_the_noise_covers(terms, relation):
     first = 0 if relation == "add-remove" else 1  # the number of rows is public under replace
     most = 0
-    for one, two in neighbors(relation):
-        apart = sum_cosines(histogram(one), terms) - sum_cosines(histogram(two), terms)
+    for left, right in neighbors(relation):
+        apart = sum_cosines(histogram(left), terms) - sum_cosines(histogram(right), terms)
         most = max(most, int(np.abs(apart[first:]).sum()))
     assert most <= l1_sensitivity(terms, relation)
     assert most > 0.8 * l1_sensitivity(terms, relation)
@@ -53,10 +53,10 @@ def test_no_record_moves_the_sums_further_than_the_noise_covers(terms, relation)
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_no_record_moves_the_choice_of_terms_further_than_it_pays_for(relation):
     most = 0
-    for one, two in neighbors(relation):
+    for first, second in neighbors(relation):
         pairs = zip(
-            term_costs(histogram(one), relation, Fraction(1)),
-            term_costs(histogram(two), relation, Fraction(1)),
+            term_costs(histogram(first), relation, Fraction(1)),
+            term_costs(histogram(second), relation, Fraction(1)),
             strict=True,
         )
         most = max(most, *(abs(a - b) for a, b in pairs))
@@ -176,7 +176,8 @@ def test_sums_of_very_many_rows_do_not_wrap_around():
     grid = Density(epsilon=1, bounds=(0, 9), neighbors="replace", terms=2).grid
     few, many = (Histogram.of_cells(grid, [0, 1], [n, 1]) for n in (1, 2**45))
     assert (sum_cosines(many, 2) - sum_cosines(few, 2)).tolist() == [
-        (2**45 - 1) * one for one in sum_cosines(Histogram.of_cells(grid, [0], [1]), 2).tolist()
+        (2**45 - 1) * cosine
+        for cosine in sum_cosines(Histogram.of_cells(grid, [0], [1]), 2).tolist()
     ]
     for relation in ("replace", "add-remove"):
         for terms in (2, "private"):

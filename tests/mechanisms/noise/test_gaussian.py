@@ -111,6 +111,6 @@ def test_a_grid_other_than_one():
 
 
 def test_epsilon_and_delta_are_those_of_the_calibrated_one():
-    made = Gaussian(epsilon=1, delta=1e-6, sensitivity=2)
-    assert made == Gaussian.calibrated(epsilon=1, delta=1e-6, sensitivity=2)
-    assert made.loss.epsilon(1e-6) <= 1
+    mechanism = Gaussian(epsilon=1, delta=1e-6, sensitivity=2)
+    assert mechanism == Gaussian.calibrated(epsilon=1, delta=1e-6, sensitivity=2)
+    assert mechanism.loss.epsilon(1e-6) <= 1

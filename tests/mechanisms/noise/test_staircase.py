@@ -47,7 +47,7 @@ class TestOneStepStairs(AdditiveContract):
 def expected_error(law):
     far = 60 * law.stair * max(1, math.ceil(1 / law.epsilon))
     total = [law.pmf(z, 128)[0] / 2**128 for z in range(far)]
-    return 2 * sum(z * one for z, one in enumerate(total))
+    return 2 * sum(z * mass for z, mass in enumerate(total))
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(3), Fraction(7)])
@@ -78,8 +78,8 @@ class Naive:
     def pmf_bounds(self, output, value, bits=256):
         lo = hi = 1 << bits
         for end, start in zip(output, value, strict=True):
-            one = self.mechanism.noise().pmf(end - start, bits)
-            lo, hi = lo * one[0] >> bits, -(-hi * one[1] >> bits)
+            mass = self.mechanism.noise().pmf(end - start, bits)
+            lo, hi = lo * mass[0] >> bits, -(-hi * mass[1] >> bits)
         return lo, hi
 
 
@@ -110,7 +110,7 @@ def test_huge_stairs_do_not_wrap_around():
     law = Staircase(epsilon=0.01, sensitivity=2**60).noise()
     drawn = law.draw(100)
     assert drawn.dtype == object or max(abs(drawn)) < 2**62
-    assert {int(one) > 0 for one in drawn} == {True, False}
+    assert {int(value) > 0 for value in drawn} == {True, False}
 
 
 def test_parts_of_a_step_do_not_lengthen_a_stair():

@@ -105,7 +105,7 @@ GROUPS = [
 ]
 
 
-@pytest.mark.parametrize("mechanism", GROUPS, ids=lambda one: one.neighbors)
+@pytest.mark.parametrize("mechanism", GROUPS, ids=lambda each: each.neighbors)
 def test_a_unit_in_two_groups_at_once(mechanism):
     """In two groups, or moved from one to another, with both counts seen together."""
     assert mechanism.noise.scale == 1
@@ -114,8 +114,8 @@ def test_a_unit_in_two_groups_at_once(mechanism):
         pairs = [([a, b + 1], [a + 1, b]) for a, b in product((0, 1, top), repeat=2)]
     else:
         pairs = [([a, b], [a + 1, b + 1]) for a, b in product((0, 1, top), repeat=2)]
-    one = [None, *range(mechanism.threshold + 1, top + mechanism.threshold + 2)]
-    outputs = [list(two) for two in product(one, repeat=2)]
+    each = [None, *range(mechanism.threshold + 1, top + mechanism.threshold + 2)]
+    outputs = [list(two) for two in product(each, repeat=2)]
     assert check(mechanism, pairs, outputs).private
     careless = Thresholding(epsilon=2, delta=0.05)
     assert check(Claims(careless, mechanism), pairs, outputs).violated

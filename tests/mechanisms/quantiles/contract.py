@@ -27,7 +27,7 @@ def pvalue(counts, law):
     if (rest := n - sum(expected)) > 5:
         observed, expected = [*observed, n - sum(observed)], [*expected, rest]
     else:
-        expected = [one * sum(observed) / sum(expected) for one in expected]
+        expected = [mass * sum(observed) / sum(expected) for mass in expected]
     return chisquare(observed, expected).pvalue
 
 
@@ -93,7 +93,7 @@ class MethodContract:
                     rank_errors(records, 1000, wide.draw(data, SYSTEM).cells, wide.quantiles)
                     for _ in range(count)
                 ]
-                within = np.mean([one.max() <= margin for one in errors])
+                within = np.mean([error.max() <= margin for error in errors])
                 assert within > 0.5 - 5 * (0.25 / count) ** 0.5
 
     def test_the_loss_is_epsilon(self):

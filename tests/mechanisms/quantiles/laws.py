@@ -90,7 +90,7 @@ def missed(ranks, targets, rows):
 
 
 def below(places, place):
-    return sum(one < place for one in places)
+    return sum(record < place for record in places)
 
 
 def cells_of(law, place_bits):

@@ -52,29 +52,29 @@ def test_every_tuple_is_kept_in_proportion_to_its_weight(targets, unit, grain):
     """Forced: the coarser the grain, the less the floats say and the more the exact coin."""
     for records in TABLES:
         draw = prepared(records, targets, unit, grain)
-        rank = [sum(one < place for one in records) for place in range(SIZE)]
+        rank = [sum(record < place for record in records) for place in range(SIZE)]
         tuples = Counter(
             tuple(rank[place] for place in chosen)
             for chosen in combinations_with_replacement(range(SIZE), draw.count)
         )
-        found, kept = {}, Fraction(0)
+        bounds, kept = {}, Fraction(0)
         for blocks, chance in paths(draw):
             ranks = tuple(ranks_of(blocks))
-            assert ranks not in found
+            assert ranks not in bounds
             distance = draw.distance(blocks)
             assert distance == missed(ranks, draw.targets, len(records))
             lo, hi = exp_neg(unit * distance, BITS)
             share = draw.acceptance(blocks)
             assert share * lo <= 1 << BITS  # a coin, surely
-            found[ranks] = (chance * share * lo, chance * share * hi)
+            bounds[ranks] = (chance * share * lo, chance * share * hi)
             kept += chance * share * lo
-        assert found.keys() == tuples.keys()
+        assert bounds.keys() == tuples.keys()
         # What is kept, tuple by tuple: the law, up to one common factor.
         law = of_places(records, draw.targets, unit, SIZE)
         by_rank = Counter()
         for chosen, (lo, _) in law.items():
             by_rank[tuple(rank[place] for place in chosen)] += lo
-        for ranks, (lo, hi) in found.items():
+        for ranks, (lo, hi) in bounds.items():
             wanted = Fraction(by_rank[ranks], 1 << BITS)
             assert lo / kept <= wanted * (1 + Fraction(1, 2**80))
             assert wanted <= hi / kept * (1 + Fraction(1, 2**80))
@@ -99,7 +99,7 @@ def fit(counts, law):
     if (rest := n - sum(expected)) > 5:
         observed, expected = [*observed, n - sum(observed)], [*expected, rest]
     else:
-        expected = [one * sum(observed) / sum(expected) for one in expected]
+        expected = [mass * sum(observed) / sum(expected) for mass in expected]
     return chisquare(observed, expected).pvalue
 
 
@@ -124,8 +124,10 @@ def test_tuples_outside_of_the_windows_are_drawn_too(monkeypatch, size):
     law = of_places(records, targets, unit, SIZE)
     assert fit(counts, law) > THRESHOLD
     low, high = draw._windows[0]
-    outside = [one for one in law if not low <= sum(r < one[0] for r in records) <= high]
-    assert sum(counts[one] for one in outside) > count / 20
+    outside = [
+        outcome for outcome in law if not low <= sum(r < outcome[0] for r in records) <= high
+    ]
+    assert sum(counts[outcome] for outcome in outside) > count / 20
 
 
 def test_windows_leave_out_next_to_nothing():

@@ -35,22 +35,22 @@ def exact(row, start, tau, unit, i):
 def test_rows_are_passed_on_within_their_slop(logs, start, quarters, unit, first, width):
     row, tau = np.array(logs), quarters / 4
     window = (first, first + width)
-    found = sum_over_gaps(row, start, (int(tau), tau - int(tau)), unit, window)
-    assert found.size == width + 1
-    large = peak(row, found) + unit * (200 + tau)
-    allowed = operation_count(row.size + found.size) * rounding_error(large)
-    for i, one in enumerate(found.tolist(), start=first):
+    sums = sum_over_gaps(row, start, (int(tau), tau - int(tau)), unit, window)
+    assert sums.size == width + 1
+    large = peak(row, sums) + unit * (200 + tau)
+    allowed = operation_count(row.size + sums.size) * rounding_error(large)
+    for i, value in enumerate(sums.tolist(), start=first):
         wanted = exact(row, start, tau, unit, i)
-        assert one == wanted == -np.inf or abs(one - wanted) <= allowed
+        assert value == wanted == -np.inf or abs(value - wanted) <= allowed
 
 
 @given(st.lists(st.floats(-50, 50), min_size=1, max_size=70), st.integers(1, 80))
 def test_windows(logs, length):
     row, unit = np.array(logs), 0.3
-    found = np.exp(sum_decayed(row, length, unit))
+    sums = np.exp(sum_decayed(row, length, unit))
     for p in range(row.size):
         some = row[p : p + length]
-        assert found[p] == pytest.approx(np.exp(some - unit * np.arange(some.size)).sum())
+        assert sums[p] == pytest.approx(np.exp(some - unit * np.arange(some.size)).sum())
 
 
 def test_peak_ignores_what_is_not_there():

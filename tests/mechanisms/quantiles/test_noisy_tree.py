@@ -23,11 +23,13 @@ def test_noise_covers_every_neighbour(relation, size):
     cells = [0, 1, size // 2, size - 1]
     moved = 0
     for pair in neighbors(relation, 4, 4):
-        one, two = (
+        first, second = (
             count_levels(histogram([cells[r] for r in table], size), tree.levels)
             for table in pair
         )
-        moved = max(moved, sum(int(np.abs(a - b).sum()) for a, b in zip(one, two, strict=True)))
+        moved = max(
+            moved, sum(int(np.abs(a - b).sum()) for a, b in zip(first, second, strict=True))
+        )
     assert moved == tree.scale * tree.epsilon
 
 

@@ -54,8 +54,8 @@ def test_spacings_in_a_row_are_as_long_as_claimed(rows, spacings):
     """In one cell their sum has a beta law. In two cells there is one more, in two parts."""
     x = np.exp(np.linspace(math.log(1e-3 / rows), math.log(min(1.0, spacings / rows)), 50))
     most = spacings * np.log(rows * x) - math.lgamma(spacings + 1)
-    one = scipy.stats.beta.logcdf(x, spacings, rows + 1 - spacings)
-    assert (one <= most + 1e-9).all()
+    chances = scipy.stats.beta.logcdf(x, spacings, rows + 1 - spacings)
+    assert (chances <= most + 1e-9).all()
     for part in range(1, spacings + 1):
         if max(part, spacings + 1 - part) > rows // 2:
             continue

@@ -36,8 +36,8 @@ def mean_error(count, neighbors, draw, trials, **options):
 def test_ranks_on_a_twentieth_of_the_range(count, neighbors, most, size):
     trials = size(small=20, full=200, what=f"releases of {count} quantiles")
     rng = np.random.default_rng(1)
-    found = mean_error(count, neighbors, lambda: rng.uniform(-5, 5, 1000), trials)
-    assert found <= (most if trials >= 200 else 1.25 * most)  # few trials scatter
+    error = mean_error(count, neighbors, lambda: rng.uniform(-5, 5, 1000), trials)
+    assert error <= (most if trials >= 200 else 1.25 * most)  # few trials scatter
 
 
 @pytest.mark.parametrize(("count", "least"), [(9, 15), (29, 50)])
@@ -82,13 +82,13 @@ def test_values_and_cells_are_one():
 
 
 def test_it_is_a_value():
-    one = Quantiles([0.5, 0.9], epsilon=1, bounds=(0, 9), neighbors="replace")
-    two = Quantiles(np.array([0.5, 0.9]), epsilon=1, bounds=(0, 9), neighbors="replace")
-    assert one == two
-    assert hash(one) == hash(two)
-    assert one != Quantiles([0.5, 0.9], epsilon=2, bounds=(0, 9), neighbors="replace")
+    first = Quantiles([0.5, 0.9], epsilon=1, bounds=(0, 9), neighbors="replace")
+    second = Quantiles(np.array([0.5, 0.9]), epsilon=1, bounds=(0, 9), neighbors="replace")
+    assert first == second
+    assert hash(first) == hash(second)
+    assert first != Quantiles([0.5, 0.9], epsilon=2, bounds=(0, 9), neighbors="replace")
     with pytest.raises(AttributeError):
-        one.epsilon = 3
+        first.epsilon = 3
 
 
 def test_odds():

@@ -64,8 +64,8 @@ def test_rooms_and_cells(atoms):
     widths = dict(atoms)
     assert rooms == [cell for cell in range(10) for _ in range(widths.get(cell, 1))]
     first = stretch.starts(np.arange(10)).tolist()
-    assert [rooms[one] for one in first] == list(range(10))
-    assert all(rooms[one - 1] != rooms[one] for one in first[1:])
+    assert [rooms[place] for place in first] == list(range(10))
+    assert all(rooms[place - 1] != rooms[place] for place in first[1:])
 
 
 def test_which_cells_are_wide_is_public():

@@ -48,10 +48,10 @@ def test_poisson_sampling_of_coins_is_exact(rate, count):
             exactly.delta(*exactly.composed([pair] * count), epsilon)
             for pair in ((mix, q), (q, mix))
         ]
-        low, high = max(one[0] for one in both), max(one[1] for one in both)
-        found = (LossDistribution.of(coin) * count).delta(epsilon)
-        assert found >= low
-        assert found <= float(high) * (1 + 1e-5) + 1e-15
+        low, high = max(bounds[0] for bounds in both), max(bounds[1] for bounds in both)
+        delta = (LossDistribution.of(coin) * count).delta(epsilon)
+        assert delta >= low
+        assert delta <= float(high) * (1 + 1e-5) + 1e-15
         if count == 1:
             assert low <= coin.delta(epsilon) <= float(high) * (1 + 1e-9) + 1e-15
 
@@ -73,9 +73,9 @@ def test_sampling_without_replacement_by_enumeration():
 
     for epsilon in (0.0, 0.3, 0.8):
         for changed in range(3):
-            one, other = [0, 1, 1], [0, 1, 1]
+            rows, other = [0, 1, 1], [0, 1, 1]
             other[changed] = 1 - other[changed]
-            _, high = exactly.delta(*exactly.composed([(law(one), law(other))]), epsilon)
+            _, high = exactly.delta(*exactly.composed([(law(rows), law(other))]), epsilon)
             assert float(high) <= loss.delta(epsilon) + 1e-15
 
 

@@ -70,8 +70,8 @@ def test_small_shuffles_by_enumeration(reports):
         chances = [Fraction(0)] * (reports + 1)
         for said in product((0, 1), repeat=reports):
             chance = Fraction(1)
-            for truth, one in zip(truths, said, strict=True):
-                chance *= p if truth == one else 1 - p
+            for truth, answer in zip(truths, said, strict=True):
+                chance *= p if truth == answer else 1 - p
             chances[sum(said)] += chance
         return chances
 

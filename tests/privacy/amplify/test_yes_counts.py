@@ -90,9 +90,9 @@ def test_each_delta_is_enclosed(others, odds):
 def test_the_worst_others_need_not_agree():
     """All others alike is not always the worst: here three of them differ."""
     loss = shuffled(RandomizedResponse(odds=math.exp(2)), reports=1000)
-    found = yes_counts(1000, loss.odds).deltas(loss.epsilon(1e-6))
-    assert int(found.argmax()) == 997
-    assert found.max() > found[-1] * 1.001
+    deltas = yes_counts(1000, loss.odds).deltas(loss.epsilon(1e-6))
+    assert int(deltas.argmax()) == 997
+    assert deltas.max() > deltas[-1] * 1.001
 
 
 def test_every_number_of_true_answers_lies_in_a_block():

@@ -12,12 +12,14 @@ from tests.privacy.contract import mp
 @pytest.mark.parametrize("n", [0, 1, 10, 511, 512, 513, 1000, 10**6, 10**12])
 @pytest.mark.parametrize("digits", [20, 60])
 def test_factorials(n, digits):
-    found = log_factorial(n, digits)
+    interval = log_factorial(n, digits)
     truth = mp.loggamma(n + 1)
-    assert mp.mpf(str(found.lo)) <= truth <= mp.mpf(str(found.hi))
-    assert mp.mpf(str(found.hi)) - mp.mpf(str(found.lo)) <= mp.mpf(10) ** -digits * (1 + truth)
+    assert mp.mpf(str(interval.lo)) <= truth <= mp.mpf(str(interval.hi))
+    assert mp.mpf(str(interval.hi)) - mp.mpf(str(interval.lo)) <= mp.mpf(10) ** -digits * (
+        1 + truth
+    )
 
 
 def test_coefficients():
-    found = log_choose(1000, 300, precision(40)).exp()
-    assert found.lo <= math.comb(1000, 300) <= found.hi
+    interval = log_choose(1000, 300, precision(40)).exp()
+    assert interval.lo <= math.comb(1000, 300) <= interval.hi

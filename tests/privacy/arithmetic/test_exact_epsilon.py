@@ -33,10 +33,10 @@ def test_sign_and_enclosure(rational, logs):
 
 @given(st.fractions(0, 9), terms)
 def test_a_difference_of_equals_is_zero(rational, logs):
-    one, other = number(rational, logs), number(rational, list(reversed(logs)))
-    assert (one - other).sign() == 0
-    assert one <= other
-    assert not one < other
+    first, other = number(rational, logs), number(rational, list(reversed(logs)))
+    assert (first - other).sign() == 0
+    assert first <= other
+    assert not first < other
 
 
 def test_ties_between_different_odds_are_seen():

@@ -62,10 +62,10 @@ def test_wide_intervals_keep_their_corners():
 
 def test_certified_asks_for_the_digits_it_needs():
     tiny = Fraction(1, 10**60)
-    found = certify(lambda p: p(tiny).exp() - 1)
-    assert found.precision.digits > 40
-    assert encloses(found, mp.expm1(read(tiny)))
-    assert found.hi - found.lo < Decimal("1e-80")
+    interval = certify(lambda p: p(tiny).exp() - 1)
+    assert interval.precision.digits > 40
+    assert encloses(interval, mp.expm1(read(tiny)))
+    assert interval.hi - interval.lo < Decimal("1e-80")
 
 
 def test_root_two_pi():
@@ -81,5 +81,5 @@ def test_dividing_by_what_may_be_zero_says_nothing():
 
 def test_certified_goes_on_while_nothing_is_known():
     tiny = Fraction(1, 10**60)
-    found = certify(lambda p: 1 / (1 - (-p(tiny)).exp()))
-    assert Decimal("0.999e60") < found.lo <= found.hi < Decimal("1.001e60")
+    interval = certify(lambda p: 1 / (1 - (-p(tiny)).exp()))
+    assert Decimal("0.999e60") < interval.lo <= interval.hi < Decimal("1.001e60")

@@ -42,8 +42,8 @@ def test_the_law_is_binomial_within_its_error(share, times):
     assert sum(exact[last:]) <= Fraction(law.infinite)
     assert max(law.raised, law.infinite) < 1e-30
     for j in range(first, last):
-        found = Fraction(float(law.weights[j - first])) - (law.raised if j == first else 0)
-        assert abs(found / exact[j] - 1) <= law.error
+        weight = Fraction(float(law.weights[j - first])) - (law.raised if j == first else 0)
+        assert abs(weight / exact[j] - 1) <= law.error
         assert law.losses[j - first] == pytest.approx(j * high + (times - j) * low, abs=1e-12)
 
 
@@ -62,7 +62,7 @@ def test_only_coins_are_repeated():
         (LaplacePair(0.5), 4),
         (COINS[Fraction(3, 4)], 1),
     ]
-    found = repeat_coins(count_pairs([(coin, 12), *others]))
-    assert found == ((RepeatedPair(coin, 12), 1), *others)
+    pairs = repeat_coins(count_pairs([(coin, 12), *others]))
+    assert pairs == ((RepeatedPair(coin, 12), 1), *others)
     many = count_pairs([(COINS[Fraction(1, 2)], 10**12)])  # too many values
     assert repeat_coins(many) == many

@@ -15,12 +15,12 @@ def test_powers(power):
     def curve(x):
         return x**power - 2, power * x ** (power - 1)
 
-    found = find_root(curve, Decimal(0), Decimal(100), P)
-    assert abs(P.near.power(found, power) - 2) < Decimal("1e-25")
+    root = find_root(curve, Decimal(0), Decimal(100), P)
+    assert abs(P.near.power(root, power) - 2) < Decimal("1e-25")
 
 
 def test_a_flat_start_is_bisected():
-    found = find_root(
+    root = find_root(
         lambda x: (x - 3 if x < 4 else Decimal(1), Decimal(x < 4)), Decimal(0), Decimal(9), P
     )
-    assert abs(found - 3) < Decimal("1e-25")
+    assert abs(root - 3) < Decimal("1e-25")

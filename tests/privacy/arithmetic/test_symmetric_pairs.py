@@ -15,7 +15,7 @@ from tests.privacy import exactly
 def _law(draw, k):
     weights = [draw.choice([0, 1, 2, 3, 5, 8, 20]) for _ in range(k)]
     weights[draw.randrange(k)] += 1
-    return [Fraction(one, sum(weights)) for one in weights]
+    return [Fraction(weight, sum(weights)) for weight in weights]
 
 
 def _curve(p, q, a):
@@ -29,12 +29,12 @@ def test_its_curve_is_the_greater_of_both():
         p, q = _law(draw, k), _law(draw, k)
         pair = symmetric_pair(p, q)
         for a in (1, 1.25, 2, 4, 60):
-            found = pair.infinite + sum(
+            delta = pair.infinite + sum(
                 w * max(0.0, 1 - a * math.exp(-y))
                 for y, w in zip(pair.losses, pair.weights, strict=True)
             )
             expected = max(_curve(p, q, Fraction(a)), _curve(q, p, Fraction(a)))
-            assert abs(found - expected) < 1e-12
+            assert abs(delta - expected) < 1e-12
 
 
 def test_a_symmetric_pair_is_left_alone():

@@ -36,17 +36,17 @@ def test_masses_are_within_the_error(seed):
     ]
     first, masses = exact(terms)
     size = len(masses) + seed  # odd and even lengths
-    found = convolve(terms, first, size)
-    assert np.abs(found.mass[: len(masses)] - masses).max() <= found.error
-    assert found.error < 1e-11
+    law = convolve(terms, first, size)
+    assert np.abs(law.mass[: len(masses)] - masses).max() <= law.error
+    assert law.error < 1e-11
 
 
 def test_many_short_terms_are_joined_in_pairs():
     generator = np.random.default_rng(9)
     terms = [random_term(generator, 3, 1) for _ in range(40)]
     first, masses = exact(terms)
-    found = convolve(terms, first, 512)
-    assert np.abs(found.mass[: len(masses)] - masses).max() <= found.error < 1e-10
+    law = convolve(terms, first, 512)
+    assert np.abs(law.mass[: len(masses)] - masses).max() <= law.error < 1e-10
 
 
 def test_terms_with_few_masses_far_apart_are_multiplied_out():
@@ -58,13 +58,13 @@ def test_terms_with_few_masses_far_apart_are_multiplied_out():
         mass[[0, 1, 29, 30]] = term.mass
         terms.append(GridTerm(term.first, mass))
     first, masses = exact(terms)
-    found = convolve(terms, first, 512)
-    assert np.abs(found.mass[: len(masses)] - masses).max() <= found.error < 1e-12
+    law = convolve(terms, first, 512)
+    assert np.abs(law.mass[: len(masses)] - masses).max() <= law.error < 1e-12
 
 
 def test_what_does_not_fit_wraps():
     coin = GridTerm(0, np.array([0.5, 0.5]), 4)
-    found = convolve([coin], 0, 4)
-    assert found.mass == pytest.approx(np.array([1 + 1, 4, 6, 4]) / 16)
+    law = convolve([coin], 0, 4)
+    assert law.mass == pytest.approx(np.array([1 + 1, 4, 6, 4]) / 16)
     shifted = convolve([coin], 2, 4)  # the same losses, read from 2 on
     assert shifted.mass == pytest.approx(np.array([6, 4, 1 + 1, 4]) / 16)

@@ -59,8 +59,8 @@ def near(pairs, epsilon, tilt=None):
 
 def cases(dice, count):
     """Plans, with an epsilon and its exact delta, from 0.1 to 1e-15."""
-    made = 0
-    while made < count:
+    number = 0
+    while number < count:
         pairs = random_plan(dice)
         masses, infinite = exactly.composed(pairs)
         logs = sorted((math.log(ratio), float(mass)) for ratio, mass in masses.items())
@@ -72,7 +72,7 @@ def cases(dice, count):
         if epsilon <= 0:
             continue
         low, high = exactly.delta(masses, infinite, epsilon)
-        made += 1
+        number += 1
         yield pairs, epsilon, low, high
 
 
@@ -80,11 +80,11 @@ def test_rounding_is_bounded_against_exact_convolution(size):
     count = size(small=200, full=2000, what="plans composed exactly")
     smallest, widest = 1.0, 0.0
     for pairs, epsilon, low, high in cases(random.Random(5), count):
-        found = near(pairs, epsilon)
-        assert found.below(epsilon) <= high
-        assert low <= found.above(epsilon)
-        assert found.variance == 0  # all on one lattice: rounding is all that separates them
-        widest = max(widest, found.above(epsilon) / float(low) - 1)
+        curve = near(pairs, epsilon)
+        assert curve.below(epsilon) <= high
+        assert low <= curve.above(epsilon)
+        assert curve.variance == 0  # all on one lattice: rounding is all that separates them
+        widest = max(widest, curve.above(epsilon) / float(low) - 1)
         smallest = min(smallest, float(low))
     assert smallest < 1e-14
     assert widest < 0.01
@@ -101,7 +101,8 @@ def test_without_tilting_small_deltas_drown():
 def test_both_directions_count():
     pairs = [([Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 4), Fraction(3, 4)])] * 8
     exact = [
-        exactly.delta(*exactly.composed(one), 1.5) for one in (pairs, exactly.swapped(pairs))
+        exactly.delta(*exactly.composed(direction), 1.5)
+        for direction in (pairs, exactly.swapped(pairs))
     ]
     loss = NumericalLoss(count_pairs(exactly.atoms(pairs)))
     assert float(exact[0][0]) != float(exact[1][0])
@@ -143,15 +144,15 @@ def in_window(monkeypatch, low, high, tilt):
 
 
 def test_a_read_below_the_window_counts_what_lies_between(monkeypatch):
-    found, exact = in_window(monkeypatch, 1.0, 9.0, tilt=4.0)
-    assert exact(0.3) <= found.above(0.3) <= 1
-    assert exact(1.5) <= found.above(1.5) <= exact(1.5) * (1 + 1e-3)
+    curve, exact = in_window(monkeypatch, 1.0, 9.0, tilt=4.0)
+    assert exact(0.3) <= curve.above(0.3) <= 1
+    assert exact(1.5) <= curve.above(1.5) <= exact(1.5) * (1 + 1e-3)
 
 
 def test_what_is_wrapped_into_a_narrow_window_is_subtracted(monkeypatch):
-    found, exact = in_window(monkeypatch, -2.0, 2.0, tilt=6.0)
+    curve, exact = in_window(monkeypatch, -2.0, 2.0, tilt=6.0)
     for epsilon in (0.2, 0.5, 1.0, 1.5):
-        assert found.below(epsilon) <= exact(epsilon) <= found.above(epsilon)
+        assert curve.below(epsilon) <= exact(epsilon) <= curve.above(epsilon)
 
 
 @pytest.mark.parametrize(("count", "each"), [(1, "1.005"), (4, "0.505"), (20, "0.105")])
@@ -162,18 +163,18 @@ def test_what_the_grid_may_add_is_subtracted(count, each):
     grid, tilt, bounded = LossGrid(0.01, count, 0.0), 2.0, 0
     for x in np.linspace(0.0, float(each) * count, 103)[1:-1].tolist():
         delta = exact.delta(x)
-        found = compute_curve(pairs, grid, tilt, x, delta)
-        assert found.below(x) <= delta * (1 + 1e-9)
-        assert delta <= found.above(x) * (1 + 1e-9)
-        bounded += found.below(x) > delta / 2
+        curve = compute_curve(pairs, grid, tilt, x, delta)
+        assert curve.below(x) <= delta * (1 + 1e-9)
+        assert delta <= curve.above(x) * (1 + 1e-9)
+        bounded += curve.below(x) > delta / 2
     assert bounded > 30
 
 
 def test_a_read_far_above_the_origin_is_small():
     """There e**(x - origin) is no float."""
     pairs = ((SubsampledPair(GaussianPair(40.0), 0.9), 5),)
-    found = compute_curve(pairs, LossGrid(0.5, 5, 0.0), 0.01, 4000.0, 0.1)
-    assert found.above(5500.0) <= found.above(5000.0) <= found.above(4500.0) < 0.5
+    curve = compute_curve(pairs, LossGrid(0.5, 5, 0.0), 0.01, 4000.0, 0.1)
+    assert curve.above(5500.0) <= curve.above(5000.0) <= curve.above(4500.0) < 0.5
 
 
 def test_heavy_tails_in_two_parts_are_the_same_curve():

@@ -28,10 +28,10 @@ def sampled(rate, sigma, steps):
 def truth(laws, delta):
     """The greater of both directions."""
     backward = [(mirrored(law), n) for law, n in laws]
-    found = convolved.bounds(laws, delta)
+    forward = convolved.bounds(laws, delta)
     if backward == laws:
-        return found
-    return max(found, convolved.bounds(backward, delta), key=lambda bounds: bounds.estimate)
+        return forward
+    return max(forward, convolved.bounds(backward, delta), key=lambda bounds: bounds.estimate)
 
 
 def mirrored(law):
@@ -169,9 +169,9 @@ def test_many_coins_are_moved_once():
 
 
 def test_few_sampled_steps_at_a_tiny_delta():
-    found = [sampled(0.00011, 1, k).epsilon_bounds(5e-14) for k in (1, 2, 3, 5)]
-    assert [high for _, high in found] == sorted(high for _, high in found)
-    for (low, high), k in zip(found, (1, 2, 3, 5), strict=True):
+    bounds = [sampled(0.00011, 1, k).epsilon_bounds(5e-14) for k in (1, 2, 3, 5)]
+    assert [high for _, high in bounds] == sorted(high for _, high in bounds)
+    for (low, high), k in zip(bounds, (1, 2, 3, 5), strict=True):
         real = convolved.bounds([(Gaussian(1.0, 0.00011), k)], 5e-14)
         assert real.low <= high <= real.high
         assert 0 < high - low <= 1e-4
@@ -234,7 +234,7 @@ def test_more_steps_and_smaller_deltas_cost_more(size):
         loss = random_part(dice, 100)[0]
         counts = sorted(dice.sample((1, 2, 3, 5, 10, 30, 100, 1000, 10_000), 5))
         deltas = (1e-4, 1e-7, 1e-10, 1e-14)
-        found = [[(loss * k).epsilon(delta) for delta in deltas] for k in counts]
-        assert found == [sorted(row) for row in found]
-        for column in zip(*found, strict=True):
+        epsilons = [[(loss * k).epsilon(delta) for delta in deltas] for k in counts]
+        assert epsilons == [sorted(row) for row in epsilons]
+        for column in zip(*epsilons, strict=True):
             assert list(column) == sorted(column)

@@ -48,9 +48,11 @@ def test_epsilon_is_enclosed_closely(count, each, delta):
 
 @pytest.mark.parametrize("delta", [0.1, 1e-6, 1e-15])
 def test_a_million_is_finite_and_monotone(delta):
-    found = [
+    epsilons = [
         RepeatedLoss(ExactEpsilon(Fraction(1, 1000)), 10**k).epsilon(delta) for k in range(7)
     ]
-    assert found == sorted(found)
-    assert 0 <= found[-1] < 20
-    assert RepeatedLoss(ExactEpsilon(Fraction(1, 1000)), 10**6 + 1).epsilon(delta) > found[-1]
+    assert epsilons == sorted(epsilons)
+    assert 0 <= epsilons[-1] < 20
+    assert (
+        RepeatedLoss(ExactEpsilon(Fraction(1, 1000)), 10**6 + 1).epsilon(delta) > epsilons[-1]
+    )

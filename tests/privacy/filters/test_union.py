@@ -86,7 +86,7 @@ def with_disclosures(menu, fresh, odds, depth):
     everything with some probability: choices are odds with a delta."""
 
     def best(filter_, p, q, left):
-        found = max(Fraction(0), p - odds * q)
+        excess = max(Fraction(0), p - odds * q)
         for choice, delta in menu if left else ():
             loss = ApproximateLoss(delta=delta, odds=choice)
             if not filter_.room_for(loss):
@@ -98,8 +98,8 @@ def with_disclosures(menu, fresh, odds, depth):
             reached = delta * p  # disclosed: impossible under the other table
             reached += best(after, rest[0] * truth, rest[1] * lie, left - 1)
             reached += best(after, rest[0] * lie, rest[1] * truth, left - 1)
-            found = max(found, reached)
-        return found
+            excess = max(excess, reached)
+        return excess
 
     return best(fresh(), Fraction(1), Fraction(1), depth)
 

@@ -71,13 +71,17 @@ def test_exponential_weights_keep_to_it():
     for scores in itertools.product(range(3), repeat=3):
         for move in itertools.product(steps, repeat=3):
             moved = [a + b for a, b in zip(scores, move, strict=True)]
-            one, two = ([math.exp(epsilon * s / 2) for s in table] for table in (scores, moved))
-            one = [w / sum(one) for w in one]
-            two = [w / sum(two) for w in two]
-            losses = [math.log(a / b) for a, b in zip(one, two, strict=True)]
+            first, second = (
+                [math.exp(epsilon * s / 2) for s in table] for table in (scores, moved)
+            )
+            first = [w / sum(first) for w in first]
+            second = [w / sum(second) for w in second]
+            losses = [math.log(a / b) for a, b in zip(first, second, strict=True)]
             assert max(losses) - min(losses) <= epsilon + 1e-12
             for x in (0, 0.3, 0.9):
-                delta = sum(max(0, a - math.exp(x) * b) for a, b in zip(one, two, strict=True))
+                delta = sum(
+                    max(0, a - math.exp(x) * b) for a, b in zip(first, second, strict=True)
+                )
                 assert delta <= RangeLoss(epsilon).delta(x) + 1e-15
 
 

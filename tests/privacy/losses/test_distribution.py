@@ -36,9 +36,9 @@ def test_a_hundred_gaussians():
 @pytest.mark.parametrize("delta", [1e-3, 1e-9, 1e-15])
 def test_a_million_is_finite_and_monotone(delta):
     small = LossDistribution.of(PureLoss(0.001))
-    found = [(small * 10**k).epsilon(delta) for k in range(1, 7)]
-    assert found == sorted(found)
-    assert found[-1] == pytest.approx((PureLoss(0.001) * 10**6).epsilon(delta), abs=1e-5)
+    epsilons = [(small * 10**k).epsilon(delta) for k in range(1, 7)]
+    assert epsilons == sorted(epsilons)
+    assert epsilons[-1] == pytest.approx((PureLoss(0.001) * 10**6).epsilon(delta), abs=1e-5)
 
 
 def random_plan(dice):
@@ -75,19 +75,19 @@ def test_random_plans_are_never_below_exact_and_monotone(size):
 
 
 def test_n_at_once_are_n_singles():
-    one = LossDistribution.laplace(0.2) + LossDistribution.of(GaussianLoss(0.3))
-    singles = one + one + one
-    assert singles == one * 3
-    assert singles.epsilon(1e-6) == (one * 3).epsilon(1e-6)
+    single = LossDistribution.laplace(0.2) + LossDistribution.of(GaussianLoss(0.3))
+    singles = single + single + single
+    assert singles == single * 3
+    assert singles.epsilon(1e-6) == (single * 3).epsilon(1e-6)
 
 
 def test_less_noise_costs_more():
-    found = [
+    costs = [
         (LossDistribution.laplace(e) * 20 + GaussianLoss(0.2)).epsilon(1e-6)
         for e in (0.1, 0.11, 0.2, 0.4)
     ]
-    assert found == sorted(found)
-    assert len(set(found)) == 4
+    assert costs == sorted(costs)
+    assert len(set(costs)) == 4
 
 
 def excess(mechanism, epsilon, shift, reach):
@@ -111,11 +111,11 @@ def excess(mechanism, epsilon, shift, reach):
 )
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.5])
 def test_mechanisms_are_dominated_at_every_shift(mechanism, steps, epsilon):
-    found = LossDistribution.of(mechanism).delta(epsilon)
+    delta = LossDistribution.of(mechanism).delta(epsilon)
     shifts = [excess(mechanism, epsilon, shift, 40) for shift in range(1, steps + 1)]
-    assert max(shifts) <= found + 1e-12
-    assert found <= max(shifts) + 1e-6  # and attained
-    assert found <= mechanism.loss.delta(epsilon) + 1e-9
+    assert max(shifts) <= delta + 1e-12
+    assert delta <= max(shifts) + 1e-6  # and attained
+    assert delta <= mechanism.loss.delta(epsilon) + 1e-9
 
 
 def test_a_long_shift_is_cheaper_than_its_epsilon():
@@ -133,9 +133,9 @@ def test_several_numbers_cost_at_most_their_pure_loss(values):
 
 def test_channels_count_in_both_directions():
     lopsided = RandomizedResponse.channel(0.75, 0.5)
-    found = LossDistribution.of(lopsided)
-    assert found.epsilon() == pytest.approx(math.log(2), abs=1e-12)
-    assert found.delta(0.5) == pytest.approx(
+    distribution = LossDistribution.of(lopsided)
+    assert distribution.epsilon() == pytest.approx(math.log(2), abs=1e-12)
+    assert distribution.delta(0.5) == pytest.approx(
         max(0.75 - math.exp(0.5) * 0.5, 0.5 - math.exp(0.5) * 0.25), rel=1e-6
     )
     five = LossDistribution.of(RandomizedResponse(odds=3, categories=5))

@@ -37,8 +37,8 @@ CEILINGS = {
 
 @pytest.mark.parametrize(("loss", "percents"), CEILINGS.items(), ids=repr)
 def test_known_ceilings(loss, percents):
-    found = [float(100 * exact_posterior(loss, prior)) for prior in PRIORS]
-    assert found == pytest.approx(percents, abs=5.1e-8)
+    ceilings = [float(100 * exact_posterior(loss, prior)) for prior in PRIORS]
+    assert ceilings == pytest.approx(percents, abs=5.1e-8)
 
 
 def test_rational_odds_are_exact():
@@ -54,8 +54,8 @@ def test_never_below_the_truth_and_close_to_it(epsilon, prior):
         odds = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
         guess = mpmath.mpf(prior.numerator) / prior.denominator
         truth = odds * guess / (1 - guess + odds * guess)
-        found = exact_posterior(PureLoss(epsilon), prior)
-        gap = mpmath.mpf(found.numerator) / found.denominator - truth
+        ceiling = exact_posterior(PureLoss(epsilon), prior)
+        gap = mpmath.mpf(ceiling.numerator) / ceiling.denominator - truth
     assert -1e-45 <= gap <= 1e-40
 
 
@@ -103,8 +103,8 @@ def test_no_test_beats_the_roc_bound_and_randomized_response_meets_it(epsilon, a
         odds = mpmath.e ** (mpmath.mpf(epsilon.numerator) / epsilon.denominator)
         a = mpmath.mpf(alarms.numerator) / alarms.denominator
         best = min(odds * a, 1 - (1 - a) / odds)
-        found = mpmath.mpf(repr(detection(loss, alarms)))
-        assert best - mpmath.mpf("1e-40") <= found <= best + mpmath.mpf("1e-14")
+        ceiling = mpmath.mpf(repr(detection(loss, alarms)))
+        assert best - mpmath.mpf("1e-40") <= ceiling <= best + mpmath.mpf("1e-14")
 
 
 def test_posterior_odds():
@@ -115,10 +115,10 @@ def test_posterior_odds():
 
 
 def test_a_number_is_an_epsilon_and_the_float_is_never_below_the_exact_bound():
-    found = posterior(1, prior=0.1)
-    assert isinstance(found, float)
-    assert found.exact == exact_posterior(PureLoss(1), 0.1)
-    assert 0 <= Fraction(float(found)) - found.exact < Fraction(1, 10**15)
+    ceiling = posterior(1, prior=0.1)
+    assert isinstance(ceiling, float)
+    assert ceiling.exact == exact_posterior(PureLoss(1), 0.1)
+    assert 0 <= Fraction(float(ceiling)) - ceiling.exact < Fraction(1, 10**15)
     assert posterior(PureLoss(odds=3), 0.1) == 0.25
     assert posterior(10_000, prior=0.5) <= 1
     with pytest.raises(InvalidParameter, match="epsilon"):

@@ -110,8 +110,8 @@ def test_unit_and_whole_are_named_and_nothing_is_called_safe():
     for words in every_explanation():
         text = " ".join(words.sentences)
         rows = "" if words.local else ", with all of its rows"
-        one = f"one patient{rows}" if words.unit else "one row"
-        assert one in text
+        phrase = f"one patient{rows}" if words.unit else "one row"
+        assert phrase in text
         assert words.whole in text
         assert ("The owner of the data sees the true rows" in text) != words.local
         assert ("No one but the person sees" in text) == words.local
@@ -145,9 +145,9 @@ def test_a_delta_below_that_of_the_loss_is_refused():
 
 
 def syllables(word):
-    found = re.findall("[aeiouy]+", word.lower())
+    vowels = re.findall("[aeiouy]+", word.lower())
     silent = word.lower().endswith("e") and not word.lower().endswith("le")
-    return max(1, len(found) - (silent and len(found) > 1))
+    return max(1, len(vowels) - (silent and len(vowels) > 1))
 
 
 def reading_grade(text):

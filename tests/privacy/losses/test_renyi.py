@@ -25,9 +25,11 @@ def test_the_divergence_of_randomized_response(epsilon, order):
     x, a = read(epsilon), read(order)
     p = mp.e**x / (1 + mp.e**x)
     truth = mp.log(p**a * (1 - p) ** (1 - a) + (1 - p) ** a * p ** (1 - a)) / (a - 1)
-    found = divergence(PureLoss(epsilon), order)
+    actual = divergence(PureLoss(epsilon), order)
     assert (
-        truth <= mp.mpf(found.numerator) / found.denominator <= truth * (1 + mp.mpf(10) ** -17)
+        truth
+        <= mp.mpf(actual.numerator) / actual.denominator
+        <= truth * (1 + mp.mpf(10) ** -17)
     )
 
 
@@ -84,12 +86,12 @@ def moment(mu, rate, order, *, forward=True):
 @pytest.mark.parametrize(("mu", "rate"), [(1, 0.01), (0.5, 0.3), (2, 0.001)])
 @pytest.mark.parametrize("order", [1.25, 2, 2.5, 5, 8])
 def test_sampled_gaussians_are_never_below_their_divergence(mu, rate, order):
-    found = float(divergence(sampled(mu, rate) * 10, order))
+    actual = float(divergence(sampled(mu, rate) * 10, order))
     exact = 10 * moment(mu, mp.mpf(str(rate)), mp.mpf(order)) / (order - 1)
     back = 10 * moment(mu, mp.mpf(str(rate)), mp.mpf(order), forward=False) / (order - 1)
-    assert found >= exact * (1 - mp.mpf(10) ** -14) >= back * (1 - mp.mpf(10) ** -14)
+    assert actual >= exact * (1 - mp.mpf(10) ** -14) >= back * (1 - mp.mpf(10) ** -14)
     if order == int(order):
-        assert found == pytest.approx(float(exact), rel=1e-12)
+        assert actual == pytest.approx(float(exact), rel=1e-12)
 
 
 def test_a_sampled_gaussian_has_a_renyi_loss():

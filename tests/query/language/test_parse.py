@@ -8,16 +8,16 @@ from deniable.query.language.syntax_tree import ColumnRef, TableRef
 
 
 def test_a_whole_statement():
-    asked = parse(
+    statement = parse(
         "SELECT ward AS w, COUNT(*) AS n FROM visits AS v WHERE v.age >= 18 "
         "GROUP BY 1 HAVING n > 5 ORDER BY n DESC, w LIMIT 3"
     )
-    assert asked.table == TableRef("visits", "v")
-    assert str(asked.where) == "(v.age >= 18)"
-    assert [(one.name, str(one.expression)) for one in asked.keys] == [("1", "1")]
-    assert str(asked.having) == "(n > 5)"  # names are looked up later
-    assert asked.order == ((ColumnRef("n"), True), (ColumnRef("w"), False))
-    assert asked.limit == 3
+    assert statement.table == TableRef("visits", "v")
+    assert str(statement.where) == "(v.age >= 18)"
+    assert [(key.name, str(key.expression)) for key in statement.keys] == [("1", "1")]
+    assert str(statement.having) == "(n > 5)"  # names are looked up later
+    assert statement.order == ((ColumnRef("n"), True), (ColumnRef("w"), False))
+    assert statement.limit == 3
 
 
 def test_top_is_limit():
@@ -138,8 +138,8 @@ def test_text_that_no_engine_can_be_told_is_refused_for_that_reason(text):
 
 
 def test_fetch_is_limit():
-    asked = "SELECT w, COUNT(*) FROM t GROUP BY w {}"
-    assert parse(asked.format("FETCH FIRST 3 ROWS ONLY")) == parse(asked.format("LIMIT 3"))
+    text = "SELECT w, COUNT(*) FROM t GROUP BY w {}"
+    assert parse(text.format("FETCH FIRST 3 ROWS ONLY")) == parse(text.format("LIMIT 3"))
     for wrong in ("3 PERCENT ROWS ONLY", "3 ROWS WITH TIES", "-3 ROWS ONLY"):
         with pytest.raises(InvalidQuery, match=r"FETCH FIRST n ROWS ONLY takes|not valid SQL"):
-            parse(asked.format(f"FETCH FIRST {wrong}"))
+            parse(text.format(f"FETCH FIRST {wrong}"))

@@ -86,16 +86,16 @@ def bounded(text):
     before = sys.getprofile()
     sys.setprofile(count)
     try:
-        made = make_plan(text, policy(), epsilon=1)
+        plan = make_plan(text, policy(), epsilon=1)
     except DeniableError as refusal:
-        made, told = None, str(refusal)
+        plan, told = None, str(refusal)
     finally:
         sys.setprofile(before)
-    if made is None:
+    if plan is None:
         assert len(told) < 3000
         return None
-    assert max(len(one.sql) for one in made.statements) < 500_000
-    return made
+    assert max(len(statement.sql) for statement in plan.statements) < 500_000
+    return plan
 
 
 @pytest.mark.one_in(3)
@@ -195,8 +195,8 @@ def test_a_constant_off_any_grid_has_a_step(number):
 
 def test_limits_of_powers_are_still_numbers():
     text = "SELECT SUM(POWER(cost / 3, 20) * POWER(cost / 3, 20)) AS s FROM visits"
-    made = bounded(text)
-    assert made is not None
+    plan = bounded(text)
+    assert plan is not None
     with pytest.raises(DeniableError, match="has no limit"):
         make_plan(
             "SELECT SUM(POWER(POWER(cost, 20), 20)) AS s FROM visits", policy(), epsilon=1

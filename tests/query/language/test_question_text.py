@@ -43,8 +43,8 @@ BUILT = {
 @pytest.mark.parametrize("what", BUILT)
 def test_the_text_makes_the_same_plan(what):
     price = {"epsilon": 1, "delta": 1e-7}
-    made = make_plan(BUILT[what], POLICY, **price)
-    assert make_plan(write_question(BUILT[what]), POLICY, **price) == made
+    plan = make_plan(BUILT[what], POLICY, **price)
+    assert make_plan(write_question(BUILT[what]), POLICY, **price) == plan
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,13 @@ SAME = {
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [(one, other) for one, others in SAME.items() for other in others]
+    ("spelling", "other"),
+    [(spelling, other) for spelling, others in SAME.items() for other in others],
 )
-def test_every_form_means_the_same(one, other):
-    both = [parse(f"SELECT {text} AS a FROM t") for text in (one, other)]
+def test_every_form_means_the_same(spelling, other):
+    both = [parse(f"SELECT {text} AS a FROM t") for text in (spelling, other)]
     assert both[0] == both[1]
-    assert str(both[0].outputs[0].expression) == one
+    assert str(both[0].outputs[0].expression) == spelling
 
 
 @pytest.mark.parametrize(

@@ -124,10 +124,10 @@ def test_the_rows_are_duckdbs(condition):
     session = dp.protect(rows, bounds={"n": (0, 20)}, epsilon=10**6)
     database = duckdb.connect()
     database.register("data", rows)
-    asked = f"SELECT COUNT(*) AS n FROM data WHERE {condition}"
-    expected = database.execute(asked).fetchone()[0]
+    sql = f"SELECT COUNT(*) AS n FROM data WHERE {condition}"
+    expected = database.execute(sql).fetchone()[0]
     assert 0 < expected < 400
-    assert session.sql(asked, epsilon=1000).value == expected
+    assert session.sql(sql, epsilon=1000).value == expected
 
 
 def test_moments_are_not_subtracted():

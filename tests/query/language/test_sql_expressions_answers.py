@@ -21,7 +21,7 @@ ROWS = pa.table(
         "t": ["abc", "a%c", None, "", "2024-02-29 01:00"] * 4,
         "b": pa.array([True, False, None, True] * 5, pa.bool_()),
         "d": pa.array(
-            [one and datetime.datetime.fromisoformat(one) for one in DAYS] * 4,
+            [written and datetime.datetime.fromisoformat(written) for written in DAYS] * 4,
             pa.timestamp("us"),
         ),
     }
@@ -131,12 +131,12 @@ def plain():
 
 def counted(engine, text):
     """The one integer that a question is answered from."""
-    asked = plan(parse(text), policy(), epsilon=1, delta=0)
-    found = engine.run(asked).reveal_to(lambda exact: exact)
-    if found.cells:
-        (cells,) = found.cells.values()
+    query_plan = plan(parse(text), policy(), epsilon=1, delta=0)
+    answer = engine.run(query_plan).reveal_to(lambda exact: exact)
+    if answer.cells:
+        (cells,) = answer.cells.values()
         return int(cells.count.sum())
-    (integers,) = found.features.values()
+    (integers,) = answer.features.values()
     return int(integers[0])
 
 
@@ -177,12 +177,12 @@ def test_with_names_its_columns(engine, plain, text):
 
 
 def test_group_by_all_groups_by_all_that_is_no_aggregate():
-    asked = "SELECT b, n > 0 AS some, COUNT(*) AS c FROM data GROUP BY "
-    whole = plan(parse(asked + "ALL"), policy(), epsilon=1, delta=0)
-    assert whole == plan(parse(asked + "b, some"), policy(), epsilon=1, delta=0)
+    sql = "SELECT b, n > 0 AS some, COUNT(*) AS c FROM data GROUP BY "
+    whole = plan(parse(sql + "ALL"), policy(), epsilon=1, delta=0)
+    assert whole == plan(parse(sql + "b, some"), policy(), epsilon=1, delta=0)
     each = "SELECT SUM(s) AS a FROM (SELECT id, SUM(n) AS s FROM data GROUP BY {})"
     inner = [
-        plan(parse(each.format(one)), policy(), epsilon=1, delta=0) for one in ("ALL", "id")
+        plan(parse(each.format(wrong)), policy(), epsilon=1, delta=0) for wrong in ("ALL", "id")
     ]
     assert inner[0] == inner[1]
 

@@ -9,7 +9,7 @@ MORE = ["-(-x)", "NOT (b AND x > 1)", "x IS NOT NULL", "CASE t WHEN 'a' THEN 1 E
 MORE += ["t IN ('a', 'it''s')", "b IS TRUE", "x BETWEEN 1 AND 2", "CAST(d AS DATE)", "-3 - x"]
 
 
-@pytest.mark.parametrize("text", [*(one for uses in USES.values() for one in uses), *MORE])
+@pytest.mark.parametrize("text", [*(use for uses in USES.values() for use in uses), *MORE])
 def test_a_printed_expression_is_read_as_the_same_one(text):
     read = parse_expression(text)
     assert parse_expression(str(read)) == read

@@ -80,9 +80,11 @@ THIRDS = [1.3, -3, 0]
     ],
 )
 def test_operations(name, arguments, expected):
-    found = evaluate(Operation(name, arguments), FEATURES)
-    shown = [None if np.isnan(float(one)) else float(one) for one in np.atleast_1d(found)]
-    assert shown == (expected if np.ndim(found) else expected[:1])
+    actual = evaluate(Operation(name, arguments), FEATURES)
+    shown = [
+        None if np.isnan(float(number)) else float(number) for number in np.atleast_1d(actual)
+    ]
+    assert shown == (expected if np.ndim(actual) else expected[:1])
 
 
 def test_every_operation_is_tested_above():
@@ -103,5 +105,5 @@ def test_what_is_unknown_is_refused():
 
 
 def test_a_power_beyond_all_doubles_is_none():
-    found = evaluate(Operation("power", (A, Number(Fraction(1000)))), FEATURES)
-    np.testing.assert_array_equal(found, [np.nan, np.nan, 0.0])
+    actual = evaluate(Operation("power", (A, Number(Fraction(1000)))), FEATURES)
+    np.testing.assert_array_equal(actual, [np.nan, np.nan, 0.0])

@@ -37,13 +37,13 @@ def test_they_solve_the_normal_equations(sizes, levels):
     variances = DRAW.uniform(0.5, 9, len(levels)).tolist()
     designs = [design(sizes, level) for level in levels]
     measured = [DRAW.normal(size=(3, len(d))) * 10 for d in designs]
-    found = least_squares(sizes, levels, variances, measured)
+    estimates = least_squares(sizes, levels, variances, measured)
     stacked = np.concatenate([d / v**0.5 for d, v in zip(designs, variances, strict=True)])
     right = np.concatenate(
         [m / v**0.5 for m, v in zip(measured, variances, strict=True)], axis=1
     )
     expected = (np.linalg.pinv(stacked) @ right.T).T
-    assert np.allclose(found, expected)
+    assert np.allclose(estimates, expected)
 
 
 @pytest.mark.parametrize(("sizes", "levels"), CASES)
@@ -53,9 +53,9 @@ def test_the_variances_are_those_of_the_estimates(sizes, levels):
     whole = sum(d.T @ d / v for d, v in zip(designs, variances, strict=True))
     covariance = np.linalg.pinv(whole)
     expected = [(d @ covariance @ d.T).diagonal() for d in designs]
-    found = estimate_variances(sizes, levels, variances)
-    for one, rows in zip(found, expected, strict=True):
-        assert np.allclose(rows, one)
+    estimates = estimate_variances(sizes, levels, variances)
+    for variance, rows in zip(estimates, expected, strict=True):
+        assert np.allclose(rows, variance)
 
 
 def test_exact_measurements_are_kept():

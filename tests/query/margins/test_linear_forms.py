@@ -74,7 +74,7 @@ leaves = st.one_of(
 trees = st.recursive(
     leaves,
     lambda inner: st.tuples(st.sampled_from("+-*/"), inner, inner).map(
-        lambda one: Operation(one[0], one[1:])
+        lambda parts: Operation(parts[0], parts[1:])
     ),
     max_leaves=8,
 )
@@ -82,8 +82,8 @@ trees = st.recursive(
 
 @given(trees, st.tuples(*[st.floats(0.5, 40) for _ in range(3)]))
 def test_a_form_is_worth_what_its_node_is(node, at):
-    found = form(node)
-    if found is None:
+    actual = form(node)
+    if actual is None:
         return
     features = {name: np.array([x]) for name, x in zip("abc", at, strict=True)}
 
@@ -93,12 +93,12 @@ def test_a_form_is_worth_what_its_node_is(node, at):
         )
 
     value = float(np.atleast_1d(evaluate(node, features))[0])
-    if isinstance(found, LinearForm):
-        expected = worth(found)
+    if isinstance(actual, LinearForm):
+        expected = worth(actual)
     else:
-        below = worth(found.below)
+        below = worth(actual.below)
         if abs(below) < 1e-6:
             return
-        expected = worth(found.above) / below
+        expected = worth(actual.above) / below
     if np.isfinite(value):
         assert np.isclose(value, expected, rtol=1e-6, atol=1e-6)

@@ -29,17 +29,17 @@ X = ColumnRef("x")
 def rows(kind, n, low, high):
     """The features of n made-up rows: a fixed, lopsided sample within the limits."""
     t = np.random.default_rng(n).beta(2, 5, n) * (high - low)
-    t = [round(one) for one in t]
+    t = [round(number) for number in t]
     width = high - low
     if kind == "mean":
-        return [sum(width - one for one in t), sum(t)]
+        return [sum(width - number for number in t), sum(t)]
     if kind == "moments":
         return [
-            sum((width - one) ** 2 for one in t),
-            sum(2 * one * (width - one) for one in t),
-            sum(one * one for one in t),
+            sum((width - number) ** 2 for number in t),
+            sum(2 * number * (width - number) for number in t),
+            sum(number * number for number in t),
         ]
-    return [sum(one + low for one in t) if kind == "sum" else n]
+    return [sum(number + low for number in t) if kind == "sum" else n]
 
 
 CASES = {
@@ -63,7 +63,9 @@ def build(kind, name, n, low, high):
     return (
         statistic,
         node,
-        dict(zip([one.name for one in features], rows(kind, n, low, high), strict=True)),
+        dict(
+            zip([feature.name for feature in features], rows(kind, n, low, high), strict=True)
+        ),
     )
 
 
@@ -261,11 +263,11 @@ def test_margins_of_wrapped_aggregates_cover(output, rows, size):
 
 def test_the_logarithm_of_a_count_near_zero_has_no_margin():
     noises = noise_of_features([Block(("n",), "rows", Laplace(epsilon=1))], None)
-    found = margins(
+    actual = margins(
         Operation("ln", (Feature("n", 0),)),
         noises,
         {"n": np.array([2.0, 1000.0])},
         confidence=Fraction(19, 20),
     )
-    assert found[0] == np.inf
-    assert found[1] == pytest.approx(np.log(1000 / 997), rel=1e-3)
+    assert actual[0] == np.inf
+    assert actual[1] == pytest.approx(np.log(1000 / 997), rel=1e-3)

@@ -20,8 +20,8 @@ def test_for_a_ratio_it_is_fiellers_set():
         interval(ratio, NOISES, got, LEVEL, ()),
         ratio_interval(form(ratio), NOISES, got, LEVEL),
     )
-    for one, other in zip(near, exact, strict=True):
-        assert one == pytest.approx(other, rel=0.03)
+    for near_point, other in zip(near, exact, strict=True):
+        assert near_point == pytest.approx(other, rel=0.03)
 
 
 def test_ends_of_a_product_are_those_of_the_nearest_points():

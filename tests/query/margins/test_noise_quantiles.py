@@ -49,8 +49,8 @@ def test_moments(law):
 )
 def test_small_noises_are_convolved_exactly(weights, level, laws):
     mass = {}
-    one, two = (exact_pmf(law, 60) for law in laws)
-    for z, p in one.items():
+    first, two = (exact_pmf(law, 60) for law in laws)
+    for z, p in first.items():
         for y, q in two.items():
             distance = abs(weights[0] * z + weights[1] * y)
             mass[distance] = mass.get(distance, 0) + p * q
@@ -66,25 +66,25 @@ def test_small_noises_are_convolved_exactly(weights, level, laws):
 
 def test_one_noise_has_its_own_margin():
     for mechanism in (Laplace(epsilon=0.3, sensitivity=4), Gaussian(sigma=20)):
-        found = fixed_margin({"a": Fraction(-3, 2)}, {"a": mechanism.noise()}, LEVEL)
-        assert found == 1.5 * mechanism.margin(0.95)
+        margin = fixed_margin({"a": Fraction(-3, 2)}, {"a": mechanism.noise()}, LEVEL)
+        assert margin == 1.5 * mechanism.margin(0.95)
     assert fixed_margin({"a": Fraction(0)}, {"a": LaplaceNoise(Fraction(1))}, LEVEL) == 0
 
 
 def test_wide_noises_follow_the_closed_form_of_two():
     scale = 10**6
     laws = {name: LaplaceNoise(Fraction(scale)) for name in "ab"}
-    found = fixed_margin({"a": Fraction(1), "b": Fraction(1)}, laws, LEVEL) / scale
-    assert exp(-found) * (1 + found / 2) == pytest.approx(0.05, rel=2e-3)
-    found = fixed_margin({"a": Fraction(1), "b": Fraction(1, 3)}, laws, LEVEL) / scale
-    tail = (exp(-found) - exp(-3 * found) / 9) / (1 - 1 / 9)
+    margin = fixed_margin({"a": Fraction(1), "b": Fraction(1)}, laws, LEVEL) / scale
+    assert exp(-margin) * (1 + margin / 2) == pytest.approx(0.05, rel=2e-3)
+    margin = fixed_margin({"a": Fraction(1), "b": Fraction(1, 3)}, laws, LEVEL) / scale
+    tail = (exp(-margin) - exp(-3 * margin) / 9) / (1 - 1 / 9)
     assert tail == pytest.approx(0.05, rel=2e-3)
 
 
 def test_wide_gaussian_noises_add_up_to_one():
     laws = {name: GaussianNoise(Fraction(10**12)) for name in "ab"}
-    found = fixed_margin({"a": Fraction(3), "b": Fraction(4)}, laws, LEVEL)
-    assert found == pytest.approx(1.9599640 * 5e6, rel=1e-3)
+    margin = fixed_margin({"a": Fraction(3), "b": Fraction(4)}, laws, LEVEL)
+    assert margin == pytest.approx(1.9599640 * 5e6, rel=1e-3)
 
 
 @pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(9, 10), LEVEL, Fraction(99, 100)])
@@ -107,11 +107,11 @@ def test_the_table_is_near(level):
 
 def test_the_ends_of_the_table():
     level = Fraction(9, 10)
-    one, normal = spread_quantile(np.array([2.0, 4.0]), np.array([12.0, 0.0]), level)
-    assert one == pytest.approx(log(10), rel=1e-6)
+    laplace, normal = spread_quantile(np.array([2.0, 4.0]), np.array([12.0, 0.0]), level)
+    assert laplace == pytest.approx(log(10), rel=1e-6)
     assert normal == pytest.approx(2 * 1.6448536, rel=1e-6)
     assert spread_quantile(np.zeros(1), np.zeros(1), level)[0] == 0
-    assert sqrt(2) < one
+    assert sqrt(2) < laplace
 
 
 def test_noises_that_are_zero_almost_surely_leave_the_others_alone():

@@ -55,12 +55,14 @@ def test_the_values_are_duckdbs(name, more, sql):
     keys = np.empty(len(TEXTS), dtype=object)
     keys[:] = TEXTS
     node = Operation(name, (KEY, *map(constant, more)))
-    found = [None if one != one else one for one in evaluate(node, {}, [keys]).tolist()]
+    actual = [
+        None if value != value else value for value in evaluate(node, {}, [keys]).tolist()
+    ]
     listed = ", ".join(f"({i}, ?)" for i in range(len(TEXTS)))
     rows = duckdb.connect().execute(
         f"SELECT {sql} FROM (VALUES {listed}) t(i, k) ORDER BY i", TEXTS
     )
-    assert found == [row[0] for row in rows.fetchall()]
+    assert actual == [row[0] for row in rows.fetchall()]
 
 
 PLACES = range(-6, 7)
@@ -79,19 +81,19 @@ def test_texts_are_cut_where_duckdb_cuts_them(text):
         f"SELECT {', '.join(written)} FROM (SELECT ? AS k)", [text]
     )
     key = np.array([text], dtype=object)
-    found = [
+    actual = [
         evaluate(Operation(name, (KEY, *map(Number, map(Fraction, places)))), {}, [key]).item()
         for name, places in CUTS
     ]
-    assert found == list(expected.fetchone())
+    assert actual == list(expected.fetchone())
 
 
 @pytest.mark.parametrize("name", ["left", "right", "substring"])
 def test_no_place_is_too_far_to_cut_a_text(name):
     places = np.array([np.inf, 1e300, -np.inf, -1e300, np.nan])
-    found = TEXT_OPERATIONS[name](np.array(["abc"] * 5, dtype=object), places).tolist()
+    actual = TEXT_OPERATIONS[name](np.array(["abc"] * 5, dtype=object), places).tolist()
     whole, nothing = ("", "abc") if name == "substring" else ("abc", "")
-    assert found == [whole, whole, nothing, nothing, None]
+    assert actual == [whole, whole, nothing, nothing, None]
     with_length = TEXT_OPERATIONS["substring"](np.array(["abc"], dtype=object), 1.0, np.inf)
     assert with_length.tolist() == ["abc"]
 
@@ -104,12 +106,12 @@ def test_every_text_operation_is_tested():
 def test_numbers_are_written_as_in_duckdb():
     numbers = [0.0, -3.0, 2.5, 1e15, 0.1, 123456.789]
     keys = [np.array(numbers)]
-    found = evaluate(Operation("number text", (KEY,)), {}, keys).tolist()
+    actual = evaluate(Operation("number text", (KEY,)), {}, keys).tolist()
     expected = [
-        duckdb.connect().execute("SELECT ?::DOUBLE::TEXT", [one]).fetchone()[0]
-        for one in numbers
+        duckdb.connect().execute("SELECT ?::DOUBLE::TEXT", [number]).fetchone()[0]
+        for number in numbers
     ]
-    assert found == expected
+    assert actual == expected
     assert evaluate(Operation("integer text", (KEY,)), {}, keys).tolist()[:2] == ["0", "-3"]
 
 
@@ -117,7 +119,9 @@ def test_dates_are_compared_as_moments():
     days = np.empty(3, dtype=object)
     days[:] = [datetime.datetime(2026, 1, 5), None, "5881580-07-11"]  # the last is too far away
     later = Operation(">", (KEY, Operation("cast date", (Constant("2026-01-04"),))))
-    assert [one if one == one else None for one in evaluate(later, {}, [days]).tolist()] == [
+    assert [
+        value if value == value else None for value in evaluate(later, {}, [days]).tolist()
+    ] == [
         1,
         None,
         None,

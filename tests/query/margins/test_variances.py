@@ -27,7 +27,7 @@ STATISTIC = Statistic("moments", X, 0, WIDTH, Fraction(1, 2))
 
 
 def node_of(name):
-    return MeasuredStatistic(STATISTIC, tuple(Feature(one, 0) for one in NAMES)).node(
+    return MeasuredStatistic(STATISTIC, tuple(Feature(key, 0) for key in NAMES)).node(
         Aggregate(name, X)
     )
 
@@ -40,18 +40,23 @@ def features(values):
 
 @pytest.mark.parametrize("name", ["var_pop", "var_samp"])
 def test_a_variance_is_told_and_read_as_one(name):
-    found = variance_form(node_of(name))
-    assert found.scale == Fraction(1, 4)
-    assert (found.below == found.count) is (name == "var_pop")
+    variance = variance_form(node_of(name))
+    assert variance.scale == Fraction(1, 4)
+    assert (variance.below == variance.count) is (name == "var_pop")
     values = [0, 10, 500, 700, 1000]
-    true = {key: np.array([float(one)]) for key, one in features(values).items()}
-    squares, mean = found.squares.at(true), found.values.at(true) / found.count.at(true)
-    read = found.scale * (squares - found.count.at(true) * mean**2) / found.below.at(true)
+    true = {key: np.array([float(number)]) for key, number in features(values).items()}
+    squares, mean = (
+        variance.squares.at(true),
+        variance.values.at(true) / variance.count.at(true),
+    )
+    read = (
+        variance.scale * (squares - variance.count.at(true) * mean**2) / variance.below.at(true)
+    )
     assert read == pytest.approx(np.var(values, ddof=name == "var_samp") / 4)
 
 
 def test_other_formulas_are_none():
-    a, b, n = (Feature(one, 0) for one in "abn")
+    a, b, n = (Feature(name, 0) for name in "abn")
     ratio, other = Operation("/", (a, n)), Operation("/", (b, n))
     zero, two = Number(Fraction(0)), Number(Fraction(2))
     square = Operation("*", (ratio, ratio))
@@ -100,11 +105,11 @@ def test_margins_cover_wherever_the_mean_and_the_variance_lie(name, n, shape, no
     laws = noise_of_features([Block(NAMES, "test", mechanism)], None)
     true = features(SHAPES[shape](n))
     noisy = {
-        key: np.asarray(mechanism.release([one] * DRAWS), dtype=np.float64)
-        for key, one in true.items()
+        key: np.asarray(mechanism.release([number] * DRAWS), dtype=np.float64)
+        for key, number in true.items()
     }
     node, limits = node_of(name), {"low": Fraction(0), "high": high}
-    exact = {key: np.array([float(one)]) for key, one in true.items()}
+    exact = {key: np.array([float(number)]) for key, number in true.items()}
     error = np.abs(shown_values(node, noisy, **limits) - shown_values(node, exact, **limits))
     half = margins(node, laws, noisy, confidence=Fraction(19, 20), **limits)
     assert np.mean(error <= half) >= 0.942
@@ -116,11 +121,11 @@ def test_far_from_zero_both_tails_are_alike():
         [Block(NAMES, "test", Laplace(epsilon=1, sensitivity=WIDTH**2))], None
     )
     true = features([100, 900] * 10_000)
-    at = {key: np.array([float(one)]) for key, one in true.items()}
-    found = variance_form(node_of("var_pop"))
+    at = {key: np.array([float(number)]) for key, number in true.items()}
+    variance = variance_form(node_of("var_pop"))
     truth = shown_values(node_of("var_pop"), at)[0]
     for rooted in (False, True):
-        (lower,), (upper,) = interval(found, laws, at, Fraction(19, 20), rooted=rooted)
+        (lower,), (upper,) = interval(variance, laws, at, Fraction(19, 20), rooted=rooted)
         assert upper - truth == pytest.approx(truth - lower, rel=0.02)
 
 
@@ -128,7 +133,7 @@ def test_a_count_that_may_be_zero_leaves_everything():
     laws = noise_of_features(
         [Block(NAMES, "test", Laplace(epsilon=1, sensitivity=WIDTH**2))], None
     )
-    at = {key: np.array([float(one)]) for key, one in features([400]).items()}
+    at = {key: np.array([float(number)]) for key, number in features([400]).items()}
     (lower,), (upper,) = interval(variance_form(node_of("var_pop")), laws, at, Fraction(19, 20))
     assert lower == -np.inf
     assert upper == np.inf

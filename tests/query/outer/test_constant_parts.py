@@ -16,7 +16,7 @@ def ask(part):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "constants"),
     [
         (f"SELECT COUNT(*) FROM t WHERE x > ({MEAN})", (MEAN,)),
         (f"SELECT COUNT(*) FROM t WHERE x > ({MEAN}) AND y < 2 * ({MEAN})", (MEAN,)),
@@ -31,14 +31,14 @@ def ask(part):
         ),
     ],
 )
-def test_single_values_are_found(text, found):
-    assert find_constants(text, ask) == found
+def test_single_values_are_found(text, constants):
+    assert find_constants(text, ask) == constants
 
 
 def test_numbers_take_their_place():
     text = f"SELECT COUNT(*) FROM t WHERE x > ({MEAN}) AND y < ({MEAN})"
-    made = put_constants(text, {MEAN: Fraction(-5, 2)})
-    assert made == "SELECT COUNT(*) FROM t WHERE x > (-2.5) AND y < (-2.5)"
+    sql = put_constants(text, {MEAN: Fraction(-5, 2)})
+    assert sql == "SELECT COUNT(*) FROM t WHERE x > (-2.5) AND y < (-2.5)"
 
 
 def test_there_are_at_most_three():

@@ -40,10 +40,10 @@ def test_one_name_for_two_sub_queries_is_refused():
 
 def test_long_chains_of_names_are_refused_before_they_are_planned():
     chain = ", ".join(f"a{i} AS (SELECT n FROM a{i - 1})" for i in range(1, 51))
-    asked = []
+    statements = []
     with pytest.raises(InvalidQuery, match="at most 50 sub-queries"):
-        divide(f"WITH a0 AS ({GROUPS}), {chain} SELECT SUM(n) FROM a50", asked.append)
-    assert not asked
+        divide(f"WITH a0 AS ({GROUPS}), {chain} SELECT SUM(n) FROM a50", statements.append)
+    assert not statements
 
 
 def test_what_is_not_used_is_not_asked():
@@ -83,10 +83,10 @@ def test_private_rows_never_reach_the_outer_sql(text):
 
 
 def test_a_statement_that_was_refused_is_not_asked_as_a_whole_again():
-    asked = []
+    statements = []
     text = f"SELECT n, RANK() OVER (ORDER BY n) AS place FROM ({GROUPS}) AS g"
-    divide(text, asked.append, InvalidQuery("the first one"))
-    assert asked == [GROUPS]
+    divide(text, statements.append, InvalidQuery("the first one"))
+    assert statements == [GROUPS]
 
 
 def test_the_first_refusal_is_kept_where_nothing_can_be_divided():

@@ -12,11 +12,11 @@ def split(text):
 
 
 def keys(parts):
-    found = []
+    names = []
     for level in parts.levels:
         group = level.args.get("group")
-        found.append([] if group is None else [key.name for key in group.expressions])
-    return found
+        names.append([] if group is None else [key.name for key in group.expressions])
+    return names
 
 
 @pytest.mark.parametrize(

@@ -55,10 +55,10 @@ def test_every_draw_is_answered_by_itself(text):
             database.register("g", alone)
             expected = database.sql(text).fetchall()
         count = len(expected[0])
-        found = [tuple(row.values())[:count] for row in whole if row[DRAW] == draw]
+        drawn = [tuple(row.values())[:count] for row in whole if row[DRAW] == draw]
         assert len({row[ROW] for row in whole if row[DRAW] == draw}) == len(expected)
         np.testing.assert_allclose(
-            sorted([[float(v or 0) for v in row] for row in found]),
+            sorted([[float(v or 0) for v in row] for row in drawn]),
             sorted([[float(v or 0) for v in row] for row in expected]),
         )
 
@@ -73,8 +73,8 @@ def test_unchanged_numbers_keep_their_margin():
     assert column.own_margin == "_margin_1"
     with duckdb.connect() as database:
         database.register("g__drawn", make_rows())
-        made = database.sql(repeat(text).sql).to_arrow_table()
-    assert set(made["_margin_1"].to_pylist()) == {7}
+        table = database.sql(repeat(text).sql).to_arrow_table()
+    assert set(table["_margin_1"].to_pylist()) == {7}
 
 
 @pytest.mark.parametrize(

@@ -50,11 +50,11 @@ def test_formulas_give_what_sql_gives(value, source):
     names = [name for name in whole.column_names if name == ROW or PUBLIC in name]
     public = {name: to_floats(first[name]) for name in names}
     column = repeated.columns[1]
-    made = [formula.evaluate(noisy, public) for formula in column.formulas]
-    assert len(made) == len(column.values)
+    values = [formula.evaluate(noisy, public) for formula in column.formulas]
+    assert len(values) == len(column.values)
     sql = to_floats(whole["v"]).reshape(DRAWS, count)
     np.testing.assert_allclose(
-        (made[0] if len(made) == 1 else made[0] / made[1]) + 0 * sql, sql
+        (values[0] if len(values) == 1 else values[0] / values[1]) + 0 * sql, sql
     )
 
 

@@ -13,8 +13,8 @@ COLUMNS = {("t", "n"): N, ("t", "m"): MEAN, ("t", "k"): NoiseDependence()}
 
 def scale(text, *, chosen=False, shaky=False):
     reader = DependenceReader(COLUMNS, lambda sub: N, shaky=shaky)
-    found = scale_margin(sqlglot.parse_one(text, dialect="duckdb"), reader, chosen=chosen)
-    return None if found is None else (found[0].sql("duckdb"), found[1])
+    scaled = scale_margin(sqlglot.parse_one(text, dialect="duckdb"), reader, chosen=chosen)
+    return None if scaled is None else (scaled[0].sql("duckdb"), scaled[1])
 
 
 @pytest.mark.parametrize(

@@ -31,5 +31,5 @@ def test_every_condition_is_listed():
 
 
 def test_nodes_of_sub_queries_are_not_ones_own():
-    found = own_nodes(read("SUM(n) + (SELECT MAX(n) FROM g)"), exp.AggFunc)
-    assert [node.sql() for node in found] == ["SUM(n)"]
+    nodes = own_nodes(read("SUM(n) + (SELECT MAX(n) FROM g)"), exp.AggFunc)
+    assert [node.sql() for node in nodes] == ["SUM(n)"]

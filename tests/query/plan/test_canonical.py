@@ -35,18 +35,18 @@ def golden(path):
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_every_golden_plan_is_read_as_it_was_written(path):
-    made = golden(path)
-    found = canonical.from_json(
-        canonical.parse_json(canonical.canonical_text(canonical.to_json(made)))
+    query_plan = golden(path)
+    read = canonical.from_json(
+        canonical.parse_json(canonical.canonical_text(canonical.to_json(query_plan)))
     )
-    assert found == made
-    assert type(found.epsilon) is Fraction
-    assert canonical.digest(found) == canonical.digest(made)
+    assert read == query_plan
+    assert type(read.epsilon) is Fraction
+    assert canonical.digest(read) == canonical.digest(query_plan)
 
 
 def test_different_plans_have_different_hashes():
-    made = [golden(path) for path in CASES]
-    assert len({canonical.digest(one) for one in made}) == len(set(made)) > 10
+    plans = [golden(path) for path in CASES]
+    assert len({canonical.digest(query_plan) for query_plan in plans}) == len(set(plans)) > 10
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_every_change_changes_the_hash(change):
 
 
 @pytest.mark.parametrize(
-    "one",
+    "part",
     [
         Laplace(epsilon=Fraction(1, 3), sensitivity=7),
         Laplace(odds=3),
@@ -93,12 +93,12 @@ def test_every_change_changes_the_hash(change):
     ],
     ids=str,
 )
-def test_parts_are_read_as_they_were_written(one):
-    found = canonical.from_json(
-        canonical.parse_json(canonical.canonical_text(canonical.to_json(one)))
+def test_parts_are_read_as_they_were_written(part):
+    read = canonical.from_json(
+        canonical.parse_json(canonical.canonical_text(canonical.to_json(part)))
     )
-    assert found == one
-    assert repr(found) == repr(one)
+    assert read == part
+    assert repr(read) == repr(part)
 
 
 def test_a_method_that_was_picked_is_written_by_its_name():
@@ -149,10 +149,10 @@ def test_a_million_numbers_in_a_row_are_written_short():
         tuple(f"{i}" for i in range(2000)),
     ):
         key = GroupKey("k", "number", other, Fraction(1))
-        found = canonical.from_json(
+        read = canonical.from_json(
             canonical.parse_json(canonical.canonical_text(canonical.to_json(key)))
         )
-        assert repr(found) == repr(key)
+        assert repr(read) == repr(key)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def _with(**changes):
         {"class": "os.system"},
         _with(**{"class": "Block"}),
         _with(extra=1),
-        {name: one for name, one in GOOD.items() if name != "epsilon"},
+        {name: field for name, field in GOOD.items() if name != "epsilon"},
         _with(epsilon=1),
         _with(epsilon=0.5),
         _with(epsilon="1e999999999"),
@@ -230,18 +230,28 @@ def test_what_is_no_json_is_refused(text):
 
 
 def test_a_policys_hash_names_what_it_declares_and_not_where_the_data_lies():
-    def made(source="a.csv", **changes):
+    def hash_policy(source="a.csv", **changes):
         column = Column("cost", bounds=(0, changes.pop("high", 9)))
         table = Table("visits", source, columns={"cost": column}, **changes)
         return canonical.digest(Policy([table], epsilon=1))
 
-    assert made() == made(source="elsewhere.csv") == made(source=object())
-    assert len({made(), made(high=10), made(neighbors="replace"), made(unit="cost")}) == 4
+    assert hash_policy() == hash_policy(source="elsewhere.csv") == hash_policy(source=object())
+    assert (
+        len(
+            {
+                hash_policy(),
+                hash_policy(high=10),
+                hash_policy(neighbors="replace"),
+                hash_policy(unit="cost"),
+            }
+        )
+        == 4
+    )
 
 
 def test_the_hash_of_a_policy_holds_no_address_and_no_secret(monkeypatch):
     """With a hash of a password, anyone could test guesses of it."""
-    found = []
+    hashes = []
     for secret, ledger_id in (("sesame", "0" * 32), ("other", "f" * 32)):
         for name in ("LEDGER", "DATA"):
             monkeypatch.setenv(name, f"postgresql://me:{secret}@{secret}/{secret}#{secret}")
@@ -256,5 +266,5 @@ id = "{ledger_id}"
 """
         declared = parse_policy(text, policy_file=Path("hospital.toml"))
         assert secret not in canonical.canonical_text(canonical.to_json(declared))
-        found.append(canonical.digest(declared))
-    assert found[0] == found[1]
+        hashes.append(canonical.digest(declared))
+    assert hashes[0] == hashes[1]

@@ -20,7 +20,7 @@ def test_a_single_number_moves_as_far_as_stated_and_no_further(low, high, rows, 
     l1, l2 = reach.sensitivities(groups=1, rows=rows, neighbors=neighbors, keyed=False)
     there = units(low, high, rows)
     others = there if neighbors == "replace" else {0}
-    most = max(abs(one - other) for one in there for other in others)
+    most = max(abs(number - other) for number in there for other in others)
     assert (l1, l2) == (most, most**2)
 
 
@@ -34,12 +34,12 @@ def test_amounts_that_add_up_to_the_total(groups, neighbors):
     there = [
         sum(some, ())
         for some in product(rows, repeat=4)
-        if sum(one != (0, 0) for one in some) <= groups
+        if sum(amount != (0, 0) for amount in some) <= groups
     ]
     others = there if neighbors == "replace" else [(0,) * 8]
     moves = [[a - b for a, b in zip(x, y, strict=True)] for x in there for y in others]
     assert max(sum(map(abs, move)) for move in moves) == l1
-    assert max(sum(one**2 for one in move) for move in moves) == l2
+    assert max(sum(amount**2 for amount in move) for move in moves) == l2
 
 
 def test_a_unit_that_counts_once_does_so_whatever_its_rows():

@@ -21,37 +21,37 @@ STEPS = st.fractions(Fraction(1, 10**6), 10**6, max_denominator=10**6)
 
 @given(NUMBERS | st.lists(WHOLE, min_size=1))
 def test_grid_and_size_are_those_of_fractions(values):
-    known, exact = KeyList(tuple(values)), [Fraction(str(one)) for one in values]
+    known, exact = KeyList(tuple(values)), [Fraction(str(value)) for value in values]
     assert (known.common_step or 0) == common_step(exact)
     assert known.largest == max(map(abs, exact))
 
 
 @given(st.lists(WHOLE, min_size=1), STEPS)
 def test_whole_steps_are_exact_or_refused(values, step):
-    on_grid = [one * step.numerator for one in values]
-    expected = [Fraction(one) / step for one in on_grid]
-    found = KeyList(tuple(on_grid)).steps(step)
+    on_grid = [value * step.numerator for value in values]
+    expected = [Fraction(value) / step for value in on_grid]
+    steps = KeyList(tuple(on_grid)).steps(step)
     if max(map(abs, expected)) > MOST_STEPS:
-        assert found is None
+        assert steps is None
     else:
-        assert found.dtype == np.int64
-        assert found.tolist() == expected
+        assert steps.dtype == np.int64
+        assert steps.tolist() == expected
 
 
 @given(st.lists(st.decimals(-100, 100, places=3).map(float), min_size=1))
 def test_decimals_are_what_they_print_as(values):
-    found = KeyList(tuple(values)).steps(Fraction(1, 1000))
-    assert found.tolist() == [round(Fraction(str(one)) * 1000) for one in values]
+    steps = KeyList(tuple(values)).steps(Fraction(1, 1000))
+    assert steps.tolist() == [round(Fraction(str(value)) * 1000) for value in values]
 
 
 def test_only_the_very_same_object_is_remembered():
-    one, other = tuple(range(1000)), tuple(range(1000))
-    assert key_list_of(one) is key_list_of(one)
-    assert key_list_of(one) is not key_list_of(other)
+    first, other = tuple(range(1000)), tuple(range(1000))
+    assert key_list_of(first) is key_list_of(first)
+    assert key_list_of(first) is not key_list_of(other)
     kept = [tuple(range(i)) for i in range(2, 100)]
     for keys in kept:
         assert key_list_of(keys).values is keys
-    assert key_list_of(one).values is one
+    assert key_list_of(first).values is first
 
 
 def test_what_is_remembered_cannot_be_changed():

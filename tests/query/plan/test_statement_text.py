@@ -61,62 +61,62 @@ def test_the_guard_sees_a_parser(no_parser):
 
 
 def test_no_engine_parses_a_statement_of_a_plan(request):
-    made = list(golden())
+    plans = list(golden())
     request.getfixturevalue("no_parser")
     with (
-        DuckDB.open({"visits": hospital.visits()}) as one,
+        DuckDB.open({"visits": hospital.visits()}) as single,
         DuckDB.open(town.SOURCES) as several,
     ):
-        for asked, schemas in made:
-            (several if "bills" in schemas else one).run(asked)
-            refused = any(name in asked.engine_sql for name in ("ORDER BY d", "MEDIAN("))
+        for query_plan, schemas in plans:
+            (several if "bills" in schemas else single).run(query_plan)
+            refused = any(name in query_plan.engine_sql for name in ("ORDER BY d", "MEDIAN("))
             beside = () if refused else (SQLITE,)  # which refuses windows and MEDIAN
             for dialect in (SPARK, POSTGRESQL, *beside):
-                for statement in asked.statements:
-                    write_statement(dialect, relations(schemas), asked, statement, 7)
+                for statement in query_plan.statements:
+                    write_statement(dialect, relations(schemas), query_plan, statement, 7)
 
 
 def test_parts_and_keys_beside_a_statement_need_no_parser(request):
-    made = plan(PARSED, hospital.policy(), epsilon=1)
+    original = plan(PARSED, hospital.policy(), epsilon=1)
     table, part = hospital.policy().tables["visits"], (("ward", "A"),)
     beside, odd = dict(many_keys()), relations({"odd": HOSTILE_SCHEMA})
     request.getfixturevalue("no_parser")
-    restricted = restrict_to_part(made, table, part)
+    restricted = restrict_to_part(original, table, part)
     assert isinstance(restricted.engine_sql, StatementText)
     assert reads_only_part(restricted, table, part)
-    assert not reads_only_part(made, table, part)
-    for asked in beside.values():
-        (statement, *_) = asked.statements
+    assert not reads_only_part(original, table, part)
+    for query_plan in beside.values():
+        (statement, *_) = query_plan.statements
         for dialect in (SPARK, POSTGRESQL, SQLITE):
-            written = write_statement(dialect, odd, asked, statement, 7)
+            written = write_statement(dialect, odd, query_plan, statement, 7)
             assert "list_00" not in written.sql
 
 
 def test_a_plan_that_was_read_from_a_file_is_judged_by_its_text():
-    made = plan(PARSED, hospital.policy(), epsilon=1)
+    original = plan(PARSED, hospital.policy(), epsilon=1)
     table, part = hospital.policy().tables["visits"], (("ward", "A"),)
-    restricted = restrict_to_part(made, table, part)
+    restricted = restrict_to_part(original, table, part)
     read = canonical.from_json(canonical.to_json(restricted))
     assert read == restricted
     assert type(read.engine_sql) is type(canonical.to_json(restricted)["engine_sql"]) is str
     assert reads_only_part(read, table, part)
-    assert not reads_only_part(canonical.from_json(canonical.to_json(made)), table, part)
+    assert not reads_only_part(canonical.from_json(canonical.to_json(original)), table, part)
 
 
 def test_a_statement_can_be_copied_and_pickled():
-    made = plan(PARSED, hospital.policy(), epsilon=1)
-    for copied in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
-        assert copied == made
-        assert tree_of(copied.engine_sql) == tree_of(made.engine_sql)
+    original = plan(PARSED, hospital.policy(), epsilon=1)
+    for copied in (copy.deepcopy(original), pickle.loads(pickle.dumps(original))):
+        assert copied == original
+        assert tree_of(copied.engine_sql) == tree_of(original.engine_sql)
 
 
 def test_a_file_of_another_version_keeps_its_text(monkeypatch):
     """Its hash stays, and the text is what is judged."""
-    made = plan(PARSED, hospital.policy(), epsilon=1)
-    written, rendered = pickle.dumps(made), exp.Select.sql
+    original = plan(PARSED, hospital.policy(), epsilon=1)
+    written, rendered = pickle.dumps(original), exp.Select.sql
     with monkeypatch.context() as other:
         other.setattr(exp.Select, "sql", lambda self, **how: rendered(self, **how) + " ")
         read = pickle.loads(written)
     assert type(read.engine_sql) is str
-    assert canonical.digest(read) == canonical.digest(made)
+    assert canonical.digest(read) == canonical.digest(original)
     assert type(pickle.loads(written).engine_sql) is StatementText

@@ -28,19 +28,19 @@ MEAN = parse("SELECT AVG(cost) AS cost FROM visits")
 FACTORS = ("0.4", "1.7", "20")
 
 
-def goal_of(made, factor):
+def goal_of(query_plan, factor):
     """The margins that a plan predicts, times a factor."""
-    told = {one.name: predicted_margin(one) for one in made.outputs}
+    told = {output.name: predicted_margin(output) for output in query_plan.outputs}
     wanted = {k: Fraction(str(m)) * Fraction(factor) for k, m in told.items() if m}
     return MarginGoal.of(wanted) if wanted else MarginGoal(None, {})
 
 
-def misses(made, goal):
-    asked = {one.name: goal.by_name.get(one.name) for one in made.outputs}
+def misses(query_plan, goal):
+    goals = {output.name: goal.by_name.get(output.name) for output in query_plan.outputs}
     return [
-        one.name
-        for one in made.outputs
-        if asked[one.name] and predicted_margin(one) > asked[one.name]
+        output.name
+        for output in query_plan.outputs
+        if goals[output.name] and predicted_margin(output) > goals[output.name]
     ]
 
 
@@ -57,10 +57,10 @@ def weights_of(question, policy_, goal):
 
     accuracy.plan = watched
     try:
-        found = plan_for_goal(question, policy_, goal)
+        query_plan = plan_for_goal(question, policy_, goal)
     finally:
         accuracy.plan = real
-    return found, seen[-1].get("weights"), len(seen)
+    return query_plan, seen[-1].get("weights"), len(seen)
 
 
 @pytest.mark.one_in(4)
@@ -68,36 +68,38 @@ def weights_of(question, policy_, goal):
 def test_the_epsilon_is_the_least_to_one_per_cent(path, size, engines):
     """1 % less would miss; and what is released then is no wider than asked."""
     which, _, sql = read(path)
-    asked = parse(sql)
-    first = plan(asked, POLICIES[which], epsilon=0.5)
+    question = parse(sql)
+    first = plan(question, POLICIES[which], epsilon=0.5)
     many = size(small=1, full=len(FACTORS), what="accuracies asked of a golden case")
     for factor in FACTORS[:many]:
         goal = goal_of(first, factor)
         if not goal.by_name:  # a most frequent value has no margin of its own
             with pytest.raises(InvalidQuery, match="depends on the data"):
-                plan_for_goal(asked, POLICIES[which], MarginGoal.of(1))
+                plan_for_goal(question, POLICIES[which], MarginGoal.of(1))
             return
-        found, weights, tries = weights_of(asked, POLICIES[which], goal)
-        assert not misses(found, goal)
+        planned, weights, tries = weights_of(question, POLICIES[which], goal)
+        assert not misses(planned, goal)
         at = {"weights": weights} if weights else {}
-        less = plan(asked, POLICIES[which], epsilon=found.epsilon * Fraction(99, 100), **at)
+        less = plan(
+            question, POLICIES[which], epsilon=planned.epsilon * Fraction(99, 100), **at
+        )
         # A margin wider than the whole range is had for the least that can be paid.
-        assert misses(less, goal) or found.epsilon == SMALLEST_EPSILON, (
+        assert misses(less, goal) or planned.epsilon == SMALLEST_EPSILON, (
             "1 % less would have done"
         )
         assert tries < 40
-        _check_released(found, goal, engines[which], POLICIES[which])
+        _check_released(planned, goal, engines[which], POLICIES[which])
 
 
-def _check_released(found, goal, engine, policy_):
+def _check_released(query_plan, goal, engine, policy_):
     """Margins that the noise alone makes; estimated ones depend on the rows that there are."""
     rich = Policy(policy_.tables, epsilon=10**4, delta=0.1)
     session = Session(rich, engine, MemoryLedger(rich.epsilon, rich.delta))
-    answer = session.release(found)
-    for output in found.outputs:
+    answer = session.release(query_plan)
+    for output in query_plan.outputs:
         if output.name in goal.by_name and not output.estimated and not output.margin_in:
             margins = answer.to_arrow()[answer.answer.margins[output.name]].to_pylist()
-            assert all(Fraction(one) <= goal.by_name[output.name] for one in margins)
+            assert all(Fraction(margin) <= goal.by_name[output.name] for margin in margins)
 
 
 def test_estimates_hold_for_the_rows_expected():
@@ -115,29 +117,31 @@ def test_estimates_hold_for_the_rows_expected():
 
 
 def test_one_number_serves_all_outputs():
-    asked = parse("SELECT ward, COUNT(*) AS n, COUNT(age) AS known FROM visits GROUP BY ward")
-    found = plan_for_goal(asked, policy(), MarginGoal.of(40))
-    assert max(one.margin for one in found.outputs if one.margin is not None) <= 40
+    question = parse(
+        "SELECT ward, COUNT(*) AS n, COUNT(age) AS known FROM visits GROUP BY ward"
+    )
+    planned = plan_for_goal(question, policy(), MarginGoal.of(40))
+    assert max(output.margin for output in planned.outputs if output.margin is not None) <= 40
 
 
 def test_goals_for_all_outputs_share_the_budget():
     """A split that meets both goals together is cheaper than the even one."""
-    asked = parse("SELECT SUM(age) AS ages, SUM(cost) AS costs FROM visits")
+    question = parse("SELECT SUM(age) AS ages, SUM(cost) AS costs FROM visits")
     goal = MarginGoal.of({"ages": 100_000, "costs": 30_000})
-    found = plan_for_goal(asked, policy(person=False), goal)
-    assert misses(plan(asked, policy(person=False), epsilon=found.epsilon * 3 / 2), goal)
+    planned = plan_for_goal(question, policy(person=False), goal)
+    assert misses(plan(question, policy(person=False), epsilon=planned.epsilon * 3 / 2), goal)
 
 
 def test_a_histograms_name_stands_for_its_bins():
-    asked = parse("SELECT HISTOGRAM(age, 4) AS ages FROM visits")
-    found = plan_for_goal(asked, policy(), MarginGoal.of({"ages": 30}))
-    assert all(one.margin <= 30 for one in found.outputs)
+    question = parse("SELECT HISTOGRAM(age, 4) AS ages FROM visits")
+    planned = plan_for_goal(question, policy(), MarginGoal.of({"ages": 30}))
+    assert all(output.margin <= 30 for output in planned.outputs)
 
 
 def test_it_is_said_in_the_notes():
-    found = plan_for_goal(MEAN, policy(), MarginGoal.of(10))
-    assert "Asked for ± 10 at 95 %" in found.notes[-2]
-    assert "estimate, from expected_rows = 3,000" in found.notes[-1]
+    planned = plan_for_goal(MEAN, policy(), MarginGoal.of(10))
+    assert "Asked for ± 10 at 95 %" in planned.notes[-2]
+    assert "estimate, from expected_rows = 3,000" in planned.notes[-1]
     assert "estimate" not in plan_for_goal(COUNT, policy(), MarginGoal.of(10)).notes[-1]
 
 
@@ -154,9 +158,9 @@ def test_without_expected_rows_an_average_is_refused():
 
 
 def test_averages_over_private_keys_are_refused():
-    asked = parse("SELECT diagnosis, AVG(age) AS age FROM visits GROUP BY diagnosis")
+    question = parse("SELECT diagnosis, AVG(age) AS age FROM visits GROUP BY diagnosis")
     with pytest.raises(InvalidQuery, match="Declare the keys of diagnosis"):
-        plan_for_goal(asked, policy(), MarginGoal.of(10))
+        plan_for_goal(question, policy(), MarginGoal.of(10))
 
 
 def test_a_name_that_is_no_number_is_refused():
@@ -166,10 +170,10 @@ def test_a_name_that_is_no_number_is_refused():
 
 def test_what_no_epsilon_gives_is_refused():
     """The margin of a variance has a floor where its noise is rounded to whole steps."""
-    asked = parse("SELECT COUNT(*) * 1000000 AS n FROM visits")
-    found = plan_for_goal(asked, policy(), MarginGoal.of(Fraction(1, 10**9)))
-    assert found.epsilon < LARGEST_EPSILON
-    assert found.outputs[0].margin == 0
+    question = parse("SELECT COUNT(*) * 1000000 AS n FROM visits")
+    planned = plan_for_goal(question, policy(), MarginGoal.of(Fraction(1, 10**9)))
+    assert planned.epsilon < LARGEST_EPSILON
+    assert planned.outputs[0].margin == 0
     table = Table.declare("t", bounds={"x": (0, 1)}, expected_rows=1).with_schema(
         {"x": "DOUBLE"}
     )

@@ -46,12 +46,12 @@ def test_a_declared_range_and_number_of_rows_are_searched_by_quantiles():
     declared = hospital(bounds={"cost": (0, 10**6)}, expected_rows=10_000)
     step = prepare_search(ASK, declared, ["cost"], beyond=25)
     assert dict(step.levels) == {"cost": Fraction(399, 400)}
-    made = plan(step.question, declared, epsilon=1)
-    assert [one.name for one in made.outputs] == ["cost[0.0025]", "cost[0.9975]"]
-    (found,) = step.read(made, [3.5, 900.25])
-    assert (found.low, found.high) == (Fraction("3.5"), Fraction("900.25"))
-    assert "the quantiles 0.0025 and 0.9975, ± " in found.description
-    (alone,) = step.read(made, [5.0, 5.0])
+    search_plan = plan(step.question, declared, epsilon=1)
+    assert [output.name for output in search_plan.outputs] == ["cost[0.0025]", "cost[0.9975]"]
+    (bounds,) = step.read(search_plan, [3.5, 900.25])
+    assert (bounds.low, bounds.high) == (Fraction("3.5"), Fraction("900.25"))
+    assert "the quantiles 0.0025 and 0.9975, ± " in bounds.description
+    (alone,) = step.read(search_plan, [5.0, 5.0])
     assert (alone.low, alone.high) == (4, 6)
     assert step.widest[0].high == 10**6
 
@@ -59,18 +59,18 @@ def test_a_declared_range_and_number_of_rows_are_searched_by_quantiles():
 def test_bins_and_quantiles_in_one_search():
     declared = hospital(bounds={"cost": (0, 10**6)}, expected_rows=10_000)
     step = prepare_search(ASK, declared, ["age", "cost"], beyond=25)
-    made = plan(step.question, declared, epsilon=1)
+    search_plan = plan(step.question, declared, epsilon=1)
     bins = len(step.ends["age"]) - 1
     noisy = [0.0] * bins + [3.5, 900.25]
     noisy[step.ends["age"].index(Fraction(32))] = 10**6
-    age, cost = step.read(made, noisy)
+    age, cost = step.read(search_plan, noisy)
     assert (age.low, age.high, cost.high) == (32, 64, Fraction("900.25"))
-    assert ["powers of two" in one for one in step.describe(made)] == [True, False]
+    assert ["powers of two" in line for line in step.describe(search_plan)] == [True, False]
 
 
 def test_whole_numbers_need_no_bins_below_one():
     ends = prepare_search(ASK, hospital(), ["age"]).ends["age"]
-    assert [one for one in ends if abs(one) < 2] == [-1, 0, 1]
+    assert [end for end in ends if abs(end) < 2] == [-1, 0, 1]
 
 
 @pytest.mark.parametrize("wanted", ["look", {"cost": (0, 1)}, ["ward"], ["nothing"]])
@@ -91,8 +91,8 @@ def test_an_unknown_table_is_refused():
 
 def test_one_row_is_in_one_bin():
     """All bins together are one payment: the block's sensitivity is that of a count."""
-    made = plan(prepare_search(ASK, hospital(), "find").question, hospital(), epsilon=1)
-    assert [block.mechanism.sensitivity for block in made.blocks] == [1, 1]
+    search_plan = plan(prepare_search(ASK, hospital(), "find").question, hospital(), epsilon=1)
+    assert [block.mechanism.sensitivity for block in search_plan.blocks] == [1, 1]
 
 
 ODD = [0.0, -0.0, 0.75, 1.0, 1.5, -1.0, -1.5, 2.0**49, 2.0**50, -(2.0**50), -1e300, 1e-9]
@@ -102,9 +102,9 @@ ODD += [float("inf"), float("-inf"), float("nan"), None, -1e-9]
 def test_each_value_is_counted_in_its_own_bin():
     policy = hospital()
     step = prepare_search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
-    made = plan(step.question, policy, epsilon=1)
-    ends = [float(one) for one in step.ends["cost"]]
-    counted = [0] * len(made.features)
+    search_plan = plan(step.question, policy, epsilon=1)
+    ends = [float(end) for end in step.ends["cost"]]
+    counted = [0] * len(search_plan.features)
     for value in ODD:
         if value is not None and value < ends[-1]:
             counted[max(0, int(np.searchsorted(ends, value, side="right")) - 1)] += 1
@@ -114,8 +114,8 @@ def test_each_value_is_counted_in_its_own_bin():
         "ward": ["A"] * len(ODD),
     }
     with DuckDB.open({"visits": pa.table(rows)}) as engine:
-        exact = engine.run(made).reveal_to(lambda found: found)
-    assert [int(exact.features[name][0]) for name in made.features] == counted
+        exact = engine.run(search_plan).reveal_to(lambda integers: integers)
+    assert [int(exact.features[name][0]) for name in search_plan.features] == counted
     assert sum(counted) == len(ODD) - 4  # 2**50, infinity, NaN and NULL are in no bin
 
 
@@ -127,21 +127,21 @@ def counts_of(step, column, full):
 def test_full_bins_stand_out_and_the_rest_is_counted():
     policy = hospital()
     step = prepare_search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
-    made = plan(step.question, policy, epsilon=Fraction(1, 5))
+    search_plan = plan(step.question, policy, epsilon=Fraction(1, 5))
     counts = counts_of(step, "cost", {Fraction(2): 500, Fraction(16): 140, Fraction(512): 7})
-    (found,) = step.read(made, counts)
-    assert (found.low, found.high, found.beyond, found.clear) == (2, 32, 7, True)
-    assert "2 to 32; at most " in found.description
-    assert "no margin covers" in found.description
+    (bounds,) = step.read(search_plan, counts)
+    assert (bounds.low, bounds.high, bounds.beyond, bounds.clear) == (2, 32, 7, True)
+    assert "2 to 32; at most " in bounds.description
+    assert "no margin covers" in bounds.description
 
 
 def test_too_few_rows_make_a_guess_that_says_so():
     policy = hospital()
     step = prepare_search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
-    made = plan(step.question, policy, epsilon=Fraction(1, 5))
-    (found,) = step.read(made, counts_of(step, "cost", {Fraction(4): 3}))
-    assert (found.low, found.high, found.clear) == (4, 8, False)
-    assert "guess" in found.description
+    search_plan = plan(step.question, policy, epsilon=Fraction(1, 5))
+    (bounds,) = step.read(search_plan, counts_of(step, "cost", {Fraction(4): 3}))
+    assert (bounds.low, bounds.high, bounds.clear) == (4, 8, False)
+    assert "guess" in bounds.description
 
 
 def test_empty_bins_stand_out_as_rarely_as_said(size, monkeypatch):
@@ -149,13 +149,13 @@ def test_empty_bins_stand_out_as_rarely_as_said(size, monkeypatch):
     monkeypatch.setattr(bounds_search, "_RARELY", 1 / 20)
     policy = hospital()
     step = prepare_search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
-    made = plan(step.question, policy, epsilon=Fraction(1, 5))
+    search_plan = plan(step.question, policy, epsilon=Fraction(1, 5))
     runs = size(small=400, full=20_000, what="searches of an empty table")
-    noise = made.blocks[0].mechanism
+    noise = search_plan.blocks[0].mechanism
     wrong = 0
     for _ in range(runs):
-        counts = noise.release(np.zeros(len(made.features), dtype=np.int64)).tolist()
-        wrong += step.read(made, counts)[0].clear
+        counts = noise.release(np.zeros(len(search_plan.features), dtype=np.int64)).tolist()
+        wrong += step.read(search_plan, counts)[0].clear
     # Rarer than said: several bins at once count once, and noise comes in whole steps.
     spread = 6 * (0.05 * 0.95 * runs) ** 0.5
     assert 0.03 * runs - spread < wrong < 0.05 * runs + spread

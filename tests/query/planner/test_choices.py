@@ -46,29 +46,29 @@ QUESTIONS = [
 def test_the_whole_loss_is_what_is_charged(sql, neighbors, epsilon, max_groups_per_unit):
     delta = F(1, 10**6) if "diagnosis" in sql else 0
     changes = {"neighbors": neighbors, "max_groups_per_unit": max_groups_per_unit}
-    made = planned(sql, epsilon=epsilon, delta=delta, changes=changes)
-    assert made.loss.fits(ApproximateLoss(made.epsilon, made.delta))
-    check_price(made)
+    query_plan = planned(sql, epsilon=epsilon, delta=delta, changes=changes)
+    assert query_plan.loss.fits(ApproximateLoss(query_plan.epsilon, query_plan.delta))
+    check_price(query_plan)
     if delta == 0:
         assert (
-            made.loss.exact_epsilon == PureLoss(F(str(epsilon))).exact_epsilon
+            query_plan.loss.exact_epsilon == PureLoss(F(str(epsilon))).exact_epsilon
         )  # and nothing is wasted
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 def test_the_whole_loss_is_what_is_charged_without_brackets(neighbors):
     for sql in QUESTIONS[:3]:
-        made = planned(sql, epsilon=1, changes={"neighbors": neighbors}, brackets=False)
-        check_price(made)
-        assert made.loss.exact_epsilon == PureLoss(1).exact_epsilon
+        query_plan = planned(sql, epsilon=1, changes={"neighbors": neighbors}, brackets=False)
+        check_price(query_plan)
+        assert query_plan.loss.exact_epsilon == PureLoss(1).exact_epsilon
 
 
 def test_a_plan_that_understates_its_choices_is_refused():
-    made = planned("MEDIAN(age) FROM visits")
-    (choice,) = made.choices
+    query_plan = planned("MEDIAN(age) FROM visits")
+    (choice,) = query_plan.choices
     assert choice.changes == 3
     with pytest.raises(InvalidParameter, match="costs more"):
-        check_price(replace(made, choices=(replace(choice, changes=4),)))
+        check_price(replace(query_plan, choices=(replace(choice, changes=4),)))
 
 
 @pytest.mark.parametrize("sql", QUESTIONS)
@@ -76,14 +76,14 @@ def test_a_plan_that_understates_its_choices_is_refused():
 def test_a_plan_that_takes_a_unit_for_less_than_it_is_is_refused(sql, neighbors):
     """Also where its mechanisms cost less than is charged."""
     delta = F(1, 10**6) if "diagnosis" in sql else 0
-    made = planned(sql, delta=delta, changes={"neighbors": neighbors})
-    for place, choice in enumerate(made.choices):
-        assert choice.changes == made.least_changes(choice)
+    query_plan = planned(sql, delta=delta, changes={"neighbors": neighbors})
+    for place, choice in enumerate(query_plan.choices):
+        assert choice.changes == query_plan.least_changes(choice)
         if choice.changes > 1:
             less = replace(choice, changes=choice.changes - 1)
-            choices = (*made.choices[:place], less, *made.choices[place + 1 :])
+            choices = (*query_plan.choices[:place], less, *query_plan.choices[place + 1 :])
             with pytest.raises(InvalidParameter, match="can make"):
-                check_price(replace(made, choices=choices))
+                check_price(replace(query_plan, choices=choices))
 
 
 @pytest.mark.parametrize("level", [F(1, 10), F(1, 3), F(1, 2), F(9, 10)])
@@ -101,14 +101,14 @@ def test_rows_that_come_and_go_cost_no_more_than_rows_that_change(level):
 
 
 def test_quantiles_of_one_column_are_one_release():
-    made = planned(
+    query_plan = planned(
         "MEDIAN(age), QUANTILE_CONT(age, [0.1, 0.5]), QUANTILE_CONT(age, 0.9), "
         "MEDIAN(cost) FROM visits"
     )
-    ages, costs = made.choices
+    ages, costs = query_plan.choices
     assert ages.mechanism.quantiles == (F(1, 10), F(1, 2), F(9, 10))
     assert costs.mechanism.quantiles == (F(1, 2),)
-    nodes = {one.name: one.node.name for one in made.outputs}
+    nodes = {output.name: output.node.name for output in query_plan.outputs}
     assert nodes["median_age"] == nodes["quantiles_age[0.5]"] == "q0_1"
 
 
@@ -150,14 +150,14 @@ def test_how_far_one_unit_moves_a_choice(neighbors, keyed, changes, monotone):
 
 
 def test_extremes_are_aimed_at_a_public_rank_and_say_so():
-    made = planned("MIN(age), MAX(age) FROM visits", epsilon=4, person=False)
-    (choice,) = made.choices
+    query_plan = planned("MIN(age), MAX(age) FROM visits", epsilon=4, person=False)
+    (choice,) = query_plan.choices
     assert choice.mechanism.quantiles == (0, 1)
-    said = " ".join(made.notes)
+    said = " ".join(query_plan.notes)
     assert f"MAX(age) is aimed at the value with {choice.margin} rows above it" in said
     assert f"MIN(age) is aimed at the value with {choice.margin} rows below it" in said
     assert "one person's own" in said
-    assert [(one.margin_in, one.margin) for one in made.outputs] == [
+    assert [(output.margin_in, output.margin) for output in query_plan.outputs] == [
         ("ranks", choice.margin)
     ] * 2
     more = planned("MAX(age) FROM visits", epsilon=40, person=False).choices[0]
@@ -167,10 +167,12 @@ def test_extremes_are_aimed_at_a_public_rank_and_say_so():
 
 
 def test_an_extreme_is_released_with_other_quantiles():
-    made = planned("QUANTILE_CONT(age, 0.1) AS q, MIN(age) AS m FROM visits", epsilon=F(1, 100))
-    q, m = (one.node.name for one in made.outputs)
-    assert made.choices[0].mechanism.quantiles == (0, F(1, 10))
-    assert made.choices[0].about == "quantiles MIN, 0.1 of age"
+    query_plan = planned(
+        "QUANTILE_CONT(age, 0.1) AS q, MIN(age) AS m FROM visits", epsilon=F(1, 100)
+    )
+    q, m = (output.node.name for output in query_plan.outputs)
+    assert query_plan.choices[0].mechanism.quantiles == (0, F(1, 10))
+    assert query_plan.choices[0].about == "quantiles MIN, 0.1 of age"
     assert (q, m) == ("q0_1", "q0_0")
 
 
@@ -223,7 +225,7 @@ def test_margins_are_in_ranks_unless_others_are_released_beside():
     assert not alone.estimated
     assert 0 < alone.likely <= 10_000
     several = sharp("QUANTILE_CONT(cost, [0.1, 0.3, 0.5, 0.9]) AS q FROM visits").outputs
-    assert [one.margin_in for one in several] == ["ranks", "", "", "ranks"]
+    assert [output.margin_in for output in several] == ["ranks", "", "", "ranks"]
     assert several[1].estimated
     unknown = sharp("MEDIAN(cost) FROM visits", changes={"expected_rows": None}).outputs[0]
     assert unknown.likely is None

@@ -17,9 +17,9 @@ from tests.query.hospital import policy
     ],
 )
 def test_declared_keys_make_a_plan_without_statements(sql, count):
-    made = plan_keys_alone(parse(sql), policy())
-    assert (made.epsilon, made.delta, made.statements, made.blocks) == (0, 0, (), ())
-    assert len(made.keys[0].values) == count
+    plan = plan_keys_alone(parse(sql), policy())
+    assert (plan.epsilon, plan.delta, plan.statements, plan.blocks) == (0, 0, (), ())
+    assert len(plan.keys[0].values) == count
 
 
 @pytest.mark.parametrize(

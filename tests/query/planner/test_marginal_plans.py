@@ -169,11 +169,11 @@ def test_columns_with_commas_have_tables_of_their_own():
     frame = pa.table({"a, b": ["x"], "c": ["x"], "a": ["x"], "b, c": ["x"]})
     keys = {name: ["x", "y"] for name in frame.column_names}
     with dp.protect(frame, keys=keys, epsilon=50, delta=1e-3) as opened:
-        made = opened.copy(
+        opened_copy = opened.copy(
             epsilon=20, delta=1e-4, workload=[["a, b", "c"], ["a", "b, c"]], missing=False
         )
-    assert len(made.scorecard.errors) == 2
-    about = [table.about for table in made.releases[-1].plan.distances.tables]
+    assert len(opened_copy.scorecard.errors) == 2
+    about = [table.about for table in opened_copy.releases[-1].plan.distances.tables]
     assert len(set(about)) == 2
 
 
@@ -194,8 +194,8 @@ def test_the_kernel_refuses_columns_without_cells(sizes):
     """With no cells, the code of a row would have no place, and a row could make it fail."""
     with session() as opened:
         _, noisy = far_plans(opened)
-        one = replace(noisy.distances.tables[1], columns=(1,))
-        wrong = replace(noisy.distances, sizes=sizes, tables=(one,))
+        table = replace(noisy.distances.tables[1], columns=(1,))
+        wrong = replace(noisy.distances, sizes=sizes, tables=(table,))
         with pytest.raises(PlanRefused, match="no cells"):
             opened.describe_check(replace(noisy, distances=wrong))
 
@@ -208,10 +208,10 @@ def test_distances_stand_alone():
         ward = MarginalPlanner(opened.policy, table, [cells_of(table, "ward").counted])
         price = {"mu_squared": Fraction(1, 3), "delta": Fraction(1, 10**6)}
         level = {"scale": 8, "confidence": Fraction(19, 20)}
-        one = ward.plan_distances([ward.distance((0,), [0] * 3)], **price, **level)
+        plan = ward.plan_distances([ward.distance((0,), [0] * 3)], **price, **level)
         block = Block(
             *(("n",), "x", Gaussian(variance=10**6, sensitivity=5)),
-            sql=str(one.distances.sql).replace(" AS c0", " AS cell"),
+            sql=str(plan.distances.sql).replace(" AS c0", " AS cell"),
             reach=Contribution(size=1, total=5, low=0, high=1),
         )
         rule = Thresholding(epsilon=1, delta=1e-6, groups=1)
@@ -236,16 +236,18 @@ def test_kept_counts_are_of_the_same_cells():
 
         def plan(size):
             own = planner.distance((0,), [0] * size)
-            made = planner.plan_distances([own], **price, **level)
-            return replace(made, distances=replace(made.distances, sizes=(size, 3)))
+            distance_plan = planner.plan_distances([own], **price, **level)
+            return replace(
+                distance_plan, distances=replace(distance_plan.distances, sizes=(size, 3))
+            )
 
         far = [
             replace(plan(3), distances=replace(plan(3).distances, tables=tables))
             for tables in [(planner.distance((1,), [0] * 3),)]
         ]
         with opened.reserve_run(dp.ConcentratedLoss(3), delta=1e-6) as run:
-            for asked in (*far, plan(1), plan(1000), plan(3)):
-                told = run.release(asked).to_arrow().to_pylist()[0]
+            for query_plan in (*far, plan(1), plan(1000), plan(3)):
+                told = run.release(query_plan).to_arrow().to_pylist()[0]
                 assert abs(next(iter(told.values())) - 1000) < 50
 
 

@@ -58,15 +58,15 @@ def test_declared_units_and_groups_inside_from_are_answered():
 
 @pytest.mark.parametrize("aggregate", ["AVG", "SUM", "STDDEV"])
 def test_a_span_of_time_without_limits_is_warned_of_with_the_line_that_mends_it(aggregate):
-    made = plan(f"SELECT {aggregate}(DATE_DIFF('day', a, b)) AS x FROM visits")
-    (warning,) = (note for note in made.notes if note.startswith(WARNING))
+    query_plan = plan(f"SELECT {aggregate}(DATE_DIFF('day', a, b)) AS x FROM visits")
+    (warning,) = (note for note in query_plan.notes if note.startswith(WARNING))
     mended = warning.rpartition("such as ")[2].removesuffix(".")
     again = plan(f"SELECT {aggregate}({mended}) AS x FROM visits")
     assert not any(note.startswith(WARNING) for note in again.notes)
     assert (
         again.outputs[0].margin is None
-        or made.outputs[0].margin is None
-        or (again.outputs[0].margin < made.outputs[0].margin / 1000)
+        or query_plan.outputs[0].margin is None
+        or (again.outputs[0].margin < query_plan.outputs[0].margin / 1000)
     )
 
 
@@ -79,8 +79,8 @@ def test_a_span_of_time_without_limits_is_warned_of_with_the_line_that_mends_it(
     ],
 )
 def test_nothing_else_is_warned_of(argument):
-    made = plan(f"SELECT AVG({argument}) AS x FROM visits")
-    assert not any(note.startswith(WARNING) for note in made.notes)
+    query_plan = plan(f"SELECT AVG({argument}) AS x FROM visits")
+    assert not any(note.startswith(WARNING) for note in query_plan.notes)
 
 
 def test_rows_without_a_declared_key_are_said_to_be_left_out_unless_asked_for():
@@ -98,9 +98,11 @@ def test_rows_without_a_key_are_left_out_with_a_note_unless_they_are_asked_for()
         "Rows without a declared k (also NULL) are left out; other=True adds a group for them, "
         "nulls=True one for NULL.",
     )
-    asked = plan(by_ward, nulls=True)
-    assert asked.keys[0].values == ("A", "B", None)
-    assert note_rows_without_key(asked) == ("Rows with another k than these are left out.",)
+    query_plan = plan(by_ward, nulls=True)
+    assert query_plan.keys[0].values == ("A", "B", None)
+    assert note_rows_without_key(query_plan) == (
+        "Rows with another k than these are left out.",
+    )
     assert note_rows_without_key(plan(by_size)) == (
         "Rows without k (NULL) are left out; nulls=True adds a group.",
     )
@@ -111,22 +113,22 @@ def test_rows_without_a_key_are_left_out_with_a_note_unless_they_are_asked_for()
 def test_null_counts_in_the_limit_of_groups():
     """Two wards and NULL: a unit may be in two of the three, and the kernel reads the limit."""
     text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
-    asked = plan(text, nulls=True)
-    assert asked.max_groups_per_unit == 2
-    assert "k0 IS NULL OR k0 IN ('A', 'B')" in asked.engine_sql
-    assert "place <= 2" in asked.engine_sql
+    query_plan = plan(text, nulls=True)
+    assert query_plan.max_groups_per_unit == 2
+    assert "k0 IS NULL OR k0 IN ('A', 'B')" in query_plan.engine_sql
+    assert "place <= 2" in query_plan.engine_sql
     assert "place" not in plan(text).engine_sql  # two wards are within the limit of two groups
 
 
 def test_with_null_the_limit_of_groups_is_always_written():
     """One ward and NULL are two groups, as many as the limit; the kernel counts one of them."""
     limits = {"unit": "patient", "max_groups_per_unit": 2, "max_rows_per_unit_per_group": 1}
-    one = Table.declare("visits", keys={"ward": ["A"]}, **limits).with_schema(SCHEMA)
-    policy = Policy([one], epsilon=9)
+    table = Table.declare("visits", keys={"ward": ["A"]}, **limits).with_schema(SCHEMA)
+    policy = Policy([table], epsilon=9)
     text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
-    asked = make_plan(text, policy, epsilon=1, nulls=True)
-    assert asked.blocks[0].mechanism.sensitivity == 2
-    assert KernelCheck.of(asked, policy).plan is asked
+    query_plan = make_plan(text, policy, epsilon=1, nulls=True)
+    assert query_plan.blocks[0].mechanism.sensitivity == 2
+    assert KernelCheck.of(query_plan, policy).plan is query_plan
 
 
 def test_null_is_asked_for_once():

@@ -38,20 +38,20 @@ POLICY = policy()
     ],
 )
 def test_refusals_say_why(selected, because):
-    asked = f"SELECT ward, {selected} AS x, COUNT(*) AS n FROM visits GROUP BY ward"
+    sql = f"SELECT ward, {selected} AS x, COUNT(*) AS n FROM visits GROUP BY ward"
     with pytest.raises(InvalidQuery, match=because):
-        make_plan(asked, POLICY, epsilon=1)
+        make_plan(sql, POLICY, epsilon=1)
 
 
 @pytest.mark.parametrize("number", ["1e30*1e30*1e30*1e30*1e20", "1e-90*1e-50"])
 @pytest.mark.parametrize(
-    "asked",
+    "selected",
     ["AVG(x) * {0}", "SUM(x) / ({0})", "VARIANCE(x) * {0}", "EXP(AVG(x) * {0})"],
 )
-def test_large_constants_that_are_planned_are_answered(number, asked):
+def test_large_constants_that_are_planned_are_answered(number, selected):
     table = pa.table({"x": [1.0, 2.0]})
     session = dp.protect(table, name="t", bounds={"x": (0, 10)}, epsilon=1)
-    assert len(session.sql(f"SELECT {asked.format(number)} AS y FROM t", epsilon=1)) == 1
+    assert len(session.sql(f"SELECT {selected.format(number)} AS y FROM t", epsilon=1)) == 1
 
 
 @pytest.mark.parametrize(
@@ -64,39 +64,39 @@ def test_large_constants_that_are_planned_are_answered(number, asked):
     ],
 )
 def test_texts_that_are_no_dates_are_refused_before_the_charge(condition):
-    asked = f"SELECT admitted, COUNT(*) AS n FROM visits GROUP BY admitted HAVING {condition}"
+    sql = f"SELECT admitted, COUNT(*) AS n FROM visits GROUP BY admitted HAVING {condition}"
     with pytest.raises(InvalidQuery, match=r"is not a date\. Write it like"):
-        make_plan(asked, POLICY, epsilon=1, delta=1e-6)
+        make_plan(sql, POLICY, epsilon=1, delta=1e-6)
 
 
 def test_dates_are_written_in_having_as_in_where():
     days = [datetime.date(2026, 1, 1), datetime.date(2026, 1, 2)]
     table = pa.table({"day": days})
     session = dp.protect(table, name="t", keys={"day": ["2026-01-01", "2026-01-02"]}, epsilon=1)
-    asked = "SELECT day, COUNT(*) AS n FROM t GROUP BY day HAVING day > '2026-1-1'"
-    assert session.sql(asked, epsilon=1).to_arrow()["day"].to_pylist() == days[1:]
+    sql = "SELECT day, COUNT(*) AS n FROM t GROUP BY day HAVING day > '2026-1-1'"
+    assert session.sql(sql, epsilon=1).to_arrow()["day"].to_pylist() == days[1:]
 
 
 @pytest.mark.parametrize("between", [" || ", ", "])
 def test_a_hundred_texts_are_put_together(between):
     joined = between.join(["ward"] * 100)
-    asked = f"SELECT ward, CONCAT({joined}) AS x, COUNT(*) AS n FROM visits GROUP BY ward"
-    assert make_plan(asked, POLICY, epsilon=1).outputs[1].kind == "text"
+    sql = f"SELECT ward, CONCAT({joined}) AS x, COUNT(*) AS n FROM visits GROUP BY ward"
+    assert make_plan(sql, POLICY, epsilon=1).outputs[1].kind == "text"
 
 
 def test_having_takes_a_condition():
-    asked = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING COUNT(*) + 1"
+    sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING COUNT(*) + 1"
     with pytest.raises(InvalidQuery, match="is not a condition"):
-        make_plan(asked, POLICY, epsilon=1)
+        make_plan(sql, POLICY, epsilon=1)
 
 
 def test_outputs_that_jump_have_no_margin_and_a_note():
-    asked = """
+    sql = """
     SELECT ward, CASE WHEN COUNT(*) > 9 THEN 1 ELSE 0 END AS large, COUNT(*) > 9 AS b,
            CONCAT(ward, COUNT(*)) AS label, COUNT(*) % 2 AS odd, COUNT(*) AS n
     FROM visits GROUP BY ward
     """
-    plan = make_plan(asked, POLICY, epsilon=1)
+    plan = make_plan(sql, POLICY, epsilon=1)
     assert [output.margin is None for output in plan.outputs] == [True] * 5 + [False]
     assert [output.kind for output in plan.outputs][1:4] == ["number", "boolean", "text"]
     assert "large has no margin: " in " ".join(plan.notes)
@@ -114,7 +114,7 @@ def test_an_answer_comes_out_whatever_the_rows_are(rows):
         }
     )
     session = dp.protect(table, bounds={"x": (0, 9)}, epsilon=10**6, delta=0.5)
-    asked = """
+    sql = """
     SELECT ward, day, well, CONCAT(ward, '-', COUNT(*), ROUND(AVG(x), 1)) AS label,
            UPPER(ward) || LEFT(ward, 1) AS short, LN(SUM(x)) AS l, EXP(COUNT(*) * 1000) AS e,
            CASE WHEN ward LIKE '%A%' THEN ward WHEN day > '2000-01-01' THEN 'late' END AS c,
@@ -124,7 +124,7 @@ def test_an_answer_comes_out_whatever_the_rows_are(rows):
     HAVING (ward <> 'x' OR ward IS NULL) AND COUNT(*) > -1000
     ORDER BY short, LENGTH(ward), day DESC, c, well
     """
-    answer = session.sql(asked, epsilon=1000)
+    answer = session.sql(sql, epsilon=1000)
     assert len(answer) <= rows
     assert answer.to_json()
 
@@ -133,8 +133,8 @@ def test_null_is_neither_true_nor_false():
     rows = pa.table({"ward": pa.array(["A", "B", None] * 50)})
     session = dp.protect(rows, epsilon=10**6, delta=0.1)
     for condition, kept in [("ward = 'A'", 1), ("NOT (ward = 'A')", 1), ("ward IS NULL", 1)]:
-        asked = f"SELECT ward, COUNT(*) AS n FROM data GROUP BY ward HAVING {condition}"
-        assert len(session.sql(asked, epsilon=1000)) == kept
+        sql = f"SELECT ward, COUNT(*) AS n FROM data GROUP BY ward HAVING {condition}"
+        assert len(session.sql(sql, epsilon=1000)) == kept
 
 
 @pytest.mark.parametrize(("keys", "texts"), [((1, 2), ["1", "2"]), ((1, 2.5), ["1.0", "2.5"])])

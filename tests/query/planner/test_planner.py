@@ -46,21 +46,21 @@ def test_the_whole_loss_stays_within_what_is_charged(
     sql, neighbors, epsilon, max_groups_per_unit
 ):
     changes = {"neighbors": neighbors, "max_groups_per_unit": max_groups_per_unit}
-    made = planned(sql, epsilon=epsilon, changes=changes)
-    assert made.epsilon == F(str(epsilon))
-    assert made.loss.fits(ApproximateLoss(made.epsilon, made.delta))
+    query_plan = planned(sql, epsilon=epsilon, changes=changes)
+    assert query_plan.epsilon == F(str(epsilon))
+    assert query_plan.loss.fits(ApproximateLoss(query_plan.epsilon, query_plan.delta))
     spent = sum(
         (
             block.mechanism.epsilon
-            for block in made.blocks
+            for block in query_plan.blocks
             if isinstance(block.mechanism, Laplace)
         ),
         F(0),
     )
-    if made.thresholding is not None:
-        spent += made.thresholding.epsilon
-    if not any(isinstance(block.mechanism, Gaussian) for block in made.blocks):
-        assert spent == made.epsilon  # to the last digit, and nothing is wasted
+    if query_plan.thresholding is not None:
+        spent += query_plan.thresholding.epsilon
+    if not any(isinstance(block.mechanism, Gaussian) for block in query_plan.blocks):
+        assert spent == query_plan.epsilon  # to the last digit, and nothing is wasted
 
 
 def test_plans_cannot_be_changed():
@@ -69,9 +69,9 @@ def test_plans_cannot_be_changed():
 
 
 def test_count_and_average_are_paid_once():
-    made = planned("SELECT COUNT(*), COUNT(cost), SUM(cost), AVG(cost) FROM visits")
-    assert len(made.blocks) == 1
-    assert made.blocks[0].mechanism.epsilon == F(1, 2)
+    query_plan = planned("SELECT COUNT(*), COUNT(cost), SUM(cost), AVG(cost) FROM visits")
+    assert len(query_plan.blocks) == 1
+    assert query_plan.blocks[0].mechanism.epsilon == F(1, 2)
 
 
 def test_gaussian_noise_is_taken_where_it_is_smaller():
@@ -93,8 +93,8 @@ def test_weights_make_margins_smaller():
 
 
 def test_even_split_of_margins_over_public_ranges():
-    made = planned("SELECT AVG(age) AS a, VARIANCE(cost) AS v FROM visits WHERE age > 3")
-    age, spread = made.outputs
+    query_plan = planned("SELECT AVG(age) AS a, VARIANCE(cost) AS v FROM visits WHERE age > 3")
+    age, spread = query_plan.outputs
     assert age.margin / 120 == pytest.approx(spread.margin / (10_000**2 / 4), rel=0.1)
 
 
@@ -116,9 +116,9 @@ def test_groups_are_limited_by_what_is_declared():
 
 
 def test_delta_is_a_stated_share_of_the_budget():
-    made = planned(QUESTIONS[4])
-    assert made.delta == F(1, 10**8)
-    assert any("hundredth" in note for note in made.notes)
+    query_plan = planned(QUESTIONS[4])
+    assert query_plan.delta == F(1, 10**8)
+    assert any("hundredth" in note for note in query_plan.notes)
     assert planned(QUESTIONS[4], delta=0.01, changes={}).delta == F(1, 10**4)
     assert planned(QUESTIONS[0]).delta == 0
 
@@ -167,8 +167,8 @@ def test_epsilon_must_be_positive(bad):
 
 
 def test_names_are_found_in_any_case_and_make_equal_plans():
-    one = planned("select avg(COST) as c from VISITS where Age > 3")
-    assert one == planned("SELECT AVG(cost) AS c FROM visits WHERE age > 3")
+    lower = planned("select avg(COST) as c from VISITS where Age > 3")
+    assert lower == planned("SELECT AVG(cost) AS c FROM visits WHERE age > 3")
 
 
 def test_hostile_column_names_do_not_meet_our_own():
@@ -182,12 +182,12 @@ def test_hostile_column_names_do_not_meet_our_own():
     )
     with pytest.raises(UnboundedColumn):
         plan(parse(sql), odd, epsilon=1)
-    made = plan(parse(sql.replace(", SUM(u) AS e", "")), odd, epsilon=1)
+    query_plan = plan(parse(sql.replace(", SUM(u) AS e", "")), odd, epsilon=1)
     import duckdb
 
     con = duckdb.connect()
     con.execute('CREATE TABLE t AS SELECT 1 u, 2 k0, 3 x0, 4 "a""b", 5 c1')
-    assert con.execute(made.engine_sql).fetchall() == [(2, 3, 4, 5)]
+    assert con.execute(query_plan.engine_sql).fetchall() == [(2, 3, 4, 5)]
 
 
 def test_short_texts_that_stand_for_huge_trees_are_refused():
@@ -205,8 +205,12 @@ def test_short_texts_that_stand_for_huge_trees_are_refused():
 
 def test_grids_are_never_finer_than_noise_can_be_drawn():
     changes = {"max_groups_per_unit": 1000, "max_rows_per_unit_per_group": 100_000}
-    made = planned("SELECT VARIANCE(cost) AS v, SUM(cost) AS s FROM visits", changes=changes)
-    assert all(block.mechanism.release([0] * len(block.features)) for block in made.blocks)
+    query_plan = planned(
+        "SELECT VARIANCE(cost) AS v, SUM(cost) AS s FROM visits", changes=changes
+    )
+    assert all(
+        block.mechanism.release([0] * len(block.features)) for block in query_plan.blocks
+    )
     with pytest.raises(InvalidQuery, match="too large to draw"):
         planned(QUESTIONS[5], epsilon=1e-12, changes=changes)
 
@@ -260,11 +264,11 @@ def test_what_nests_too_deeply_is_refused_by_the_planner():
 
 
 def test_a_difference_of_averages_has_a_public_range():
-    made = planned("SELECT AVG(age) - AVG(cost) AS d, AVG(age) + 1 AS s FROM visits")
+    query_plan = planned("SELECT AVG(age) - AVG(cost) AS d, AVG(age) + 1 AS s FROM visits")
     age, cost = (
         planned(f"SELECT AVG({name}) AS m FROM visits").outputs[0] for name in ("age", "cost")
     )
-    difference, shifted = made.outputs
+    difference, shifted = query_plan.outputs
     assert (difference.low, difference.high) == (age.low - cost.high, age.high - cost.low)
     assert (shifted.low, shifted.high) == (age.low + 1, age.high + 1)
     assert planned("SELECT SUM(cost) - AVG(age) AS d FROM visits").outputs[0].low is None

@@ -47,21 +47,21 @@ def make(path: Path):
     return restrict(plan(parse(sql), POLICIES[which], epsilon=0.5), POLICIES[which], sql)
 
 
-def golden(made) -> str:
+def golden(query_plan) -> str:
     pretty = [
-        sqlglot.parse_one(one.sql, dialect="duckdb").sql("duckdb", pretty=True)
-        for one in made.statements
+        sqlglot.parse_one(statement.sql, dialect="duckdb").sql("duckdb", pretty=True)
+        for statement in query_plan.statements
     ]
-    return "\n".join([f"{explain(made)}\n", *pretty]) + "\n"
+    return "\n".join([f"{explain(query_plan)}\n", *pretty]) + "\n"
 
 
 @pytest.mark.parametrize("path", CASES + TOWN, ids=lambda path: path.stem)
 def test_the_plan_is_the_golden_one(path):
-    made = golden(make(path))
+    text = golden(make(path))
     kept = path.with_suffix(".plan")
     if os.environ.get("DENIABLE_GOLDEN"):
-        kept.write_text(made)
-    assert made == kept.read_text()
+        kept.write_text(text)
+    assert text == kept.read_text()
 
 
 @pytest.mark.parametrize("path", CASES + TOWN, ids=lambda path: path.stem)
@@ -69,24 +69,24 @@ def test_both_doors_make_the_same_plan(path):
     which, python, sql = read(path)
     names = vars(builder) | {"ask": builder.QuestionBuilder("visits")}
     built = eval(python, {"__builtins__": {}}, names)  # our own golden files
-    both = [plan(one, POLICIES[which], epsilon=0.5) for one in (parse(sql), built)]
+    both = [plan(question, POLICIES[which], epsilon=0.5) for question in (parse(sql), built)]
     assert both[0] == both[1]
 
 
 @pytest.mark.parametrize("path", CASES + TOWN, ids=lambda path: path.stem)
 def test_the_engine_answers_with_every_feature(path, engines):
-    made = make(path)
-    found = engines[read(path)[0]].run(made).reveal_to(lambda integers: integers)
-    assert set(found.features) == set(made.features)
-    if made.engine_sql:
-        assert len(found.keys) == len(made.keys)
-        sizes = {len(one) for one in (*found.keys, *found.features.values())}
+    query_plan = make(path)
+    result = engines[read(path)[0]].run(query_plan).reveal_to(lambda integers: integers)
+    assert set(result.features) == set(query_plan.features)
+    if query_plan.engine_sql:
+        assert len(result.keys) == len(query_plan.keys)
+        sizes = {len(column) for column in (*result.keys, *result.features.values())}
         assert len(sizes) == 1
-    counted = [one.name for one in made.statements if one.kind == "cells"]
-    assert list(found.cells) == counted
-    for cells in found.cells.values():
-        assert len(cells.keys) == len(made.keys)
-        assert {len(one) for one in (*cells.keys, cells.count)} == {cells.cell.size}
+    counted = [each.name for each in query_plan.statements if each.kind == "cells"]
+    assert list(result.cells) == counted
+    for cells in result.cells.values():
+        assert len(cells.keys) == len(query_plan.keys)
+        assert {len(column) for column in (*cells.keys, cells.count)} == {cells.cell.size}
         assert cells.cell.dtype == cells.count.dtype == "int64"
 
 
@@ -95,8 +95,10 @@ def test_the_engine_answers_with_every_feature(path, engines):
 )
 def test_the_integers_are_the_golden_ones(path, engines):
     groups, cells = exact(engines[read(path)[0]].run(make(path)))
-    found = "\n".join([*map(str, groups), *(f"{name}: {one}" for name, one in cells.items())])
+    text = "\n".join(
+        [*map(str, groups), *(f"{name}: {column}" for name, column in cells.items())]
+    )
     kept = path.with_suffix(".integers")
     if os.environ.get("DENIABLE_GOLDEN"):
-        kept.write_text(f"{found}\n")
-    assert f"{found}\n" == kept.read_text()
+        kept.write_text(f"{text}\n")
+    assert f"{text}\n" == kept.read_text()

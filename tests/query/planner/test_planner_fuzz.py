@@ -49,7 +49,7 @@ def neighbours():
     more["visits"] = pa.concat_tables(
         [SOURCES["visits"], pa.Table.from_pylist(odd, SOURCES["visits"].schema)]
     )
-    bills = [{"patient": 99, "amount": one} for one in (2**62, -(2**62), None, 0)]
+    bills = [{"patient": 99, "amount": amount} for amount in (2**62, -(2**62), None, 0)]
     more["bills"] = pa.concat_tables(
         [SOURCES["bills"], pa.Table.from_pylist(bills, SOURCES["bills"].schema)]
     )
@@ -60,13 +60,13 @@ def neighbours():
 
 @pytest.fixture(scope="module")
 def sessions():
-    made = []
+    opened = []
     for sources in neighbours():
         engine = Recording(sources)
         ledger = MemoryLedger(epsilon=10**9, delta=Fraction(1, 2))
-        made.append((Session(policy(), engine, ledger), engine))
-    yield made
-    for session, _ in made:
+        opened.append((Session(policy(), engine, ledger), engine))
+    yield opened
+    for session, _ in opened:
         session.close()
 
 
@@ -101,10 +101,10 @@ def ours(sql, mark):
     assert len(statements) == 1
     assert isinstance(statements[0], exp.Select)
     own = {"numbered rows"}
-    tables = {one.name for one in statements[0].find_all(exp.Table)}
+    tables = {node.name for node in statements[0].find_all(exp.Table)}
     assert tables <= set(SOURCES) | own, tables
-    assert all(one.name == "salt" for one in statements[0].find_all(exp.Placeholder))
-    unknown = {one.name for one in statements[0].find_all(exp.Anonymous)}
+    assert all(node.name == "salt" for node in statements[0].find_all(exp.Placeholder))
+    unknown = {node.name for node in statements[0].find_all(exp.Anonymous)}
     assert unknown <= {"HASH"}, unknown
     assert not list(statements[0].find_all(exp.Command, exp.Into, exp.Copy))
 

@@ -55,7 +55,7 @@ LOOKUP = pa.table(
 def sources(*, harm):
     """The private tables with, or without, one more unit: all rows that mean harm."""
     crowd = [PLAIN | {"unit": i % 40, "x": i % 9, "t": str(i % 5)} for i in range(120)]
-    bad = [PLAIN | {"unit": 999} | one for one in HARM] if harm else []
+    bad = [PLAIN | {"unit": 999} | change for change in HARM] if harm else []
     table = pa.Table.from_pylist(crowd + bad, SCHEMA)
     return {"data": table, "more": table, "rows": table, "lookup": LOOKUP}
 
@@ -74,10 +74,10 @@ def session(*, harm):
 
 
 EXPRESSIONS = [text for texts in USES.values() for text in texts]
-WHERE = [f"SELECT COUNT(*) AS a FROM data WHERE ({one}) IS NOT NULL" for one in EXPRESSIONS]
+WHERE = [f"SELECT COUNT(*) AS a FROM data WHERE ({piece}) IS NOT NULL" for piece in EXPRESSIONS]
 BY_CASE = [
-    f"SELECT s, SUM(CASE WHEN ({one}) IS NULL THEN -1 ELSE x END) AS a FROM rows GROUP BY s"
-    for one in EXPRESSIONS[::3]
+    f"SELECT s, SUM(CASE WHEN ({piece}) IS NULL THEN -1 ELSE x END) AS a FROM rows GROUP BY s"
+    for piece in EXPRESSIONS[::3]
 ]
 SHAPES = [
     "SELECT AVG(x / n) AS a FROM data WHERE n > 0",
@@ -92,8 +92,8 @@ SHAPES = [
     "SELECT CLIPPED(x) AS a FROM data",
     "SELECT COUNT(DISTINCT unit) AS a FROM data WHERE t LIKE s",
     *(
-        f"SELECT COUNT(*) AS a, SUM({one}) AS c FROM {source}"
-        for one in ("x", "w")
+        f"SELECT COUNT(*) AS a, SUM({piece}) AS c FROM {source}"
+        for piece in ("x", "w")
         for source in (
             "data JOIN lookup USING (s)",
             "data LEFT JOIN lookup ON data.n = lookup.n",
@@ -107,8 +107,8 @@ SHAPES = [
         )
     ),
     *(
-        f"SELECT {one} AS a FROM {source}"
-        for one in ("COUNT(*)", "SUM(data.x)", "AVG(more.n)")
+        f"SELECT {piece} AS a FROM {source}"
+        for piece in ("COUNT(*)", "SUM(data.x)", "AVG(more.n)")
         for source in (
             "data JOIN more ON data.unit = more.unit",
             "data LEFT JOIN more ON data.unit = more.unit AND data.t = more.s",
@@ -117,16 +117,16 @@ SHAPES = [
         )
     ),
     *(
-        f"SELECT AVG(a) AS a FROM (SELECT unit, {one} AS a FROM data GROUP BY unit)"
-        for one in (
+        f"SELECT AVG(a) AS a FROM (SELECT unit, {piece} AS a FROM data GROUP BY unit)"
+        for piece in (
             *("SUM(x)", "SUM(1 + n)", "AVG(x)", "STDDEV(x)", "VAR_POP(n)", "COUNT(*)"),
             *("COUNT(DISTINCT t)", "MAX(x)", "MIN(n)", "SUM(x) / COUNT(t)", "COUNT(s)"),
             *("CLAMP(1 / SUM(x), 0, 1)", "SUM(CASE WHEN b THEN 1 ELSE 0 END)"),
         )
     ),
     *(
-        f"SELECT COUNT(*) AS a FROM data WHERE {one}"
-        for one in (
+        f"SELECT COUNT(*) AS a FROM data WHERE {piece}"
+        for piece in (
             "EXISTS (SELECT 1 FROM more AS m WHERE m.unit = data.unit AND m.x > 3)",
             "NOT EXISTS (SELECT 1 FROM more AS m WHERE m.unit = data.unit AND m.t = '2')",
             "x > (SELECT AVG(n) FROM more AS m WHERE m.unit = data.unit)",
@@ -141,8 +141,8 @@ SHAPES = [
         )
     ),
     *(
-        f"SELECT s, COUNT(*) AS a FROM ({one}) GROUP BY s"
-        for one in (
+        f"SELECT s, COUNT(*) AS a FROM ({piece}) GROUP BY s"
+        for piece in (
             "SELECT DISTINCT unit, s FROM data",
             "SELECT unit, s, x FROM data UNION ALL SELECT unit, t, n FROM more",
             "SELECT s, x FROM rows UNION ALL SELECT t, n FROM rows",
@@ -151,31 +151,31 @@ SHAPES = [
             "SELECT s, SUM(x) AS x FROM data GROUP BY s",
         )
     ),
-    *(f"SELECT {one} AS a FROM data" for one in ("error(t)", "x", "SUM(t)", "SUM(n / x)")),
+    *(f"SELECT {piece} AS a FROM data" for piece in ("error(t)", "x", "SUM(t)", "SUM(n / x)")),
 ]
 TEMPLATES = list(dict.fromkeys(WHERE + BY_CASE + SHAPES))
 
 
 @pytest.fixture(scope="module")
 def both():
-    made = [session(harm=False), session(harm=True)]
-    yield made
-    for one in made:
-        one.close()
+    pair = [session(harm=False), session(harm=True)]
+    yield pair
+    for opened in pair:
+        opened.close()
 
 
-def told(asked, text):
+def told(opened, text):
     """Everything that comes back, except the noise."""
-    before = asked.remaining
+    before = opened.remaining
     try:
-        answer = asked.sql(text, epsilon=Fraction(1, 10), fresh=True)
+        answer = opened.sql(text, epsilon=Fraction(1, 10), fresh=True)
     except EngineFailed as failure:
         raise AssertionError(f"a row made the engine fail on {text!r}") from failure
     except Exception as refusal:
-        return type(refusal), str(refusal), asked.remaining == before
+        return type(refusal), str(refusal), opened.remaining == before
     table = answer.to_arrow()
     keys = [table[key.name].to_pylist() for key in answer.plan.keys]
-    spent = before.epsilon - asked.remaining.epsilon
+    spent = before.epsilon - opened.remaining.epsilon
     return table.schema, table.num_rows, keys, spent, answer.plan.engine_sql, str(answer.plan)
 
 
@@ -187,7 +187,7 @@ def test_a_row_that_means_harm_changes_nothing_but_noise(both, size):
     step = size(small=8, full=1, what="as the step through the hostile questions")
     answered = 0
     for text in TEMPLATES[::step]:
-        one, two = (told(asked, text) for asked in both)
-        assert one == two, text
-        answered += len(one) == 6
+        harmless, two = (told(opened, text) for opened in both)
+        assert harmless == two, text
+        answered += len(harmless) == 6
     assert answered >= 150 // step

@@ -60,7 +60,7 @@ USES = {
     "clamp": ["CLAMP(x, 0, 1)", "CLAMP(t::DOUBLE, 0, 1)"],
     "coalesce": ["COALESCE(x, y, 0)"],
     "case": ["CASE WHEN x > 0 THEN 1 / y ELSE x END", "IF(b, x, y)"],
-    **{one: [f"x {one} y"] for one in ("=", "<>", "<", "<=", ">", ">=")},
+    **{piece: [f"x {piece} y"] for piece in ("=", "<>", "<", "<=", ">", ">=")},
     "and": ["b AND x > 0"],
     "or": ["b OR x > 0"],
     "not": ["NOT b", "b IS NOT TRUE", "t NOT LIKE 'a%'"],
@@ -110,25 +110,25 @@ USES = {
     "ends with": ["SUFFIX(t, s)"],
     "contains": ["CONTAINS(t, s)"],
     **{
-        one: [f"EXTRACT({one} FROM d)", f"DATE_PART('{one}', t::TIMESTAMP)"]
-        for one in ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+        piece: [f"EXTRACT({piece} FROM d)", f"DATE_PART('{piece}', t::TIMESTAMP)"]
+        for piece in ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
     },
     "dayofyear": ["DAYOFYEAR(d)"],
     "dayofweek": ["DAYOFWEEK(d)", "EXTRACT(dow FROM d)"],
     "isodow": ["ISODOW(d)"],
     **{
-        f"{one}s later": [
-            f"d - INTERVAL 3 {one}",
-            f"d + INTERVAL (LENGTH(t)) {one}",
-            f"e - INTERVAL (9 - CAST(s AS INTEGER)) {one}",
-            f"e + INTERVAL (LENGTH(t) * 1000000000000) {one}",
+        f"{piece}s later": [
+            f"d - INTERVAL 3 {piece}",
+            f"d + INTERVAL (LENGTH(t)) {piece}",
+            f"e - INTERVAL (9 - CAST(s AS INTEGER)) {piece}",
+            f"e + INTERVAL (LENGTH(t) * 1000000000000) {piece}",
         ]
-        for one in (*SECONDS_OF, *MONTHS_OF)
+        for piece in (*SECONDS_OF, *MONTHS_OF)
     },
-    **{f"start of {one}": [f"DATE_TRUNC('{one}', d)"] for one in TRUNCATION_UNITS},
+    **{f"start of {piece}": [f"DATE_TRUNC('{piece}', d)"] for piece in TRUNCATION_UNITS},
     **{
-        f"{one}s between": [f"DATE_DIFF('{one}', d, e)", f"DATEDIFF('{one}', e, t::DATE)"]
-        for one in DIFFERENCE_UNITS
+        f"{piece}s between": [f"DATE_DIFF('{piece}', d, e)", f"DATEDIFF('{piece}', e, t::DATE)"]
+        for piece in DIFFERENCE_UNITS
     },
 }
 
@@ -140,9 +140,9 @@ def rows():
         parts = []
         for kinds in ("xy", "ts", "de"):
             values = {"x": NUMBERS, "t": TEXTS, "d": DATES}[kinds[0]]
-            for one, two in itertools.product(values, repeat=2):
-                row = dict.fromkeys(COLUMNS, "NULL") | {kinds[0]: one, kinds[1]: two}
-                row["b"] = "TRUE" if one > two else "NULL"
+            for value, two in itertools.product(values, repeat=2):
+                row = dict.fromkeys(COLUMNS, "NULL") | {kinds[0]: value, kinds[1]: two}
+                row["b"] = "TRUE" if value > two else "NULL"
                 cells = (f"({row[name]})::{kind} AS {name}" for name, kind in COLUMNS.items())
                 parts.append("SELECT " + ", ".join(cells))
         connection.execute("CREATE TABLE data AS " + " UNION ALL ".join(parts))
@@ -151,9 +151,9 @@ def rows():
 
 # What other engines refuse, before the charge.
 DUCKDBS_OWN = {
-    one
+    piece
     for name in ("like escape", "ilike escape", "split part", "json text")
-    for one in USES[name]
+    for piece in USES[name]
 }
 
 
@@ -172,12 +172,14 @@ def test_no_row_makes_it_fail_or_leave_its_limits(rows, name, text):
     known = scope()
     expression = known.resolve(parse_expression(text))
     facts = known.value_range(expression)
-    made = subquery(select_clean_columns(known, [expression], [], outermost=True), "clean")
-    sql = made.select(known.sql(expression)).sql(dialect="duckdb")
-    found = [one for (one,) in rows.execute(sql).fetchall() if one is not None]
+    clean = subquery(select_clean_columns(known, [expression], [], outermost=True), "clean")
+    sql = clean.select(known.sql(expression)).sql(dialect="duckdb")
+    values = [number for (number,) in rows.execute(sql).fetchall() if number is not None]
     if facts.kind == "number":
         slack = Fraction(1, 10**9)
-        for value in (Fraction(one) for one in found if one == one and abs(one) < 1e300):
+        for value in (
+            Fraction(number) for number in values if number == number and abs(number) < 1e300
+        ):
             size = max(1, abs(value))
             assert facts.low is None or value >= facts.low - slack * size
             assert facts.high is None or value <= facts.high + slack * size
@@ -185,13 +187,13 @@ def test_no_row_makes_it_fail_or_leave_its_limits(rows, name, text):
                 steps = value / facts.step
                 assert abs(steps - round(steps)) < Fraction(1, 10**6)
         if facts.bounded:
-            assert all(abs(one) != float("inf") for one in found)
+            assert all(abs(number) != float("inf") for number in values)
     else:
         types = {"boolean": bool, "text": str}
-        assert all(isinstance(one, types.get(facts.kind, object)) for one in found)
+        assert all(isinstance(number, types.get(facts.kind, object)) for number in values)
     if facts.kind == "text":
         longest = LONGEST_JOINED if name in ("joined", "concat", "replace") else 10_000
-        assert max(map(len, found), default=0) <= longest
+        assert max(map(len, values), default=0) <= longest
 
 
 CONDITIONS = ["b IS NULL", "x IN (1, 2)", "NOT b", "t LIKE 'a%'", "t ILIKE 'a'", "x < y"]
@@ -210,8 +212,8 @@ def test_a_condition_within_another_is_read_as_it_was_meant(rows, inner):
         expression = known.resolve(parse_expression(around.format(inner)))
         tree = known.sql(expression)
         assert sqlglot.parse_one(tree.sql("duckdb"), dialect="duckdb") == tree, around
-        made = subquery(select_clean_columns(known, [expression], [], outermost=True), "clean")
-        rows.execute(made.select(tree).sql(dialect="duckdb")).fetchall()
+        clean = subquery(select_clean_columns(known, [expression], [], outermost=True), "clean")
+        rows.execute(clean.select(tree).sql(dialect="duckdb")).fetchall()
 
 
 SIGNED = {"'-0.0'": "0.0", "-('nan'::DOUBLE)": "'nan'"}  # and how they are without their sign
@@ -236,18 +238,20 @@ def test_no_function_sees_the_sign_of_zero_or_of_nan():
     ]
     numeric += ["POWER(y, -3)", "CAST(-x AS TEXT)", "CAST(x * y AS TEXT)", "1 / POWER(x, -1)"]
     assert len(numeric) > 60
-    found = []
+    answers = []
     for signs in (SIGNED, SIGNED.values()):
         with duckdb.connect() as connection:
             connection.execute(all_pairs(signs))
-            found.append({})
+            answers.append({})
             for text in numeric:
                 expression = known.resolve(parse_expression(text))
                 clean = select_clean_columns(known, [expression], [], outermost=True)
-                made = subquery(clean, "clean").select(known.sql(expression))
-                found[-1][text] = connection.execute(made.sql(dialect="duckdb")).fetchall()
+                signless = subquery(clean, "clean").select(known.sql(expression))
+                answers[-1][text] = connection.execute(
+                    signless.sql(dialect="duckdb")
+                ).fetchall()
     for text in numeric:
-        for (seen,), (unsigned,) in zip(*(one[text] for one in found), strict=True):
+        for (seen,), (unsigned,) in zip(*(answer[text] for answer in answers), strict=True):
             assert seen == unsigned or (seen != seen and unsigned != unsigned), text
 
 
@@ -256,9 +260,9 @@ def test_signs_add_up_to_any_number(rows, text):
     """In DuckDB a sign is an integer of eight bits."""
     known = scope()
     expression = known.resolve(parse_expression(text))
-    made = subquery(select_clean_columns(known, [expression], [], outermost=True), "clean")
-    found = rows.execute(made.select(known.sql(expression)).sql(dialect="duckdb")).fetchall()
-    assert max(value for (value,) in found if value is not None) >= 130
+    clean = subquery(select_clean_columns(known, [expression], [], outermost=True), "clean")
+    answers = rows.execute(clean.select(known.sql(expression)).sql(dialect="duckdb")).fetchall()
+    assert max(value for (value,) in answers if value is not None) >= 130
 
 
 def test_functions_mean_what_they_mean_in_sql():
@@ -275,8 +279,8 @@ def test_functions_mean_what_they_mean_in_sql():
             for texts in USES.values()
             for text in texts
             if not any(
-                one in text
-                for one in (
+                mark in text
+                for mark in (
                     "CLAMP",
                     "CAST",
                     "000000",
@@ -293,14 +297,14 @@ def test_functions_mean_what_they_mean_in_sql():
         assert len(alike) > 70
         for text in alike:
             expression = known.resolve(parse_expression(text))
-            made = subquery(
+            clean = subquery(
                 select_clean_columns(known, [expression], [], outermost=True), "clean"
             )
-            ours = made.select(known.sql(expression)).sql(dialect="duckdb")
-            (found,), (own,) = (
+            ours = clean.select(known.sql(expression)).sql(dialect="duckdb")
+            (value,), (own,) = (
                 connection.execute(sql).fetchone() for sql in (ours, f"SELECT {text} FROM data")
             )
-            assert found == (pytest.approx(own) if isinstance(own, float) else own), text
+            assert value == (pytest.approx(own) if isinstance(own, float) else own), text
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def known(relation="add-remove", groups=1, rows=10**6):
     return Policy([declared.with_schema({"id": "BIGINT", "x": "DOUBLE"})], epsilon=9)
 
 
-def asked(sql, **limits):
+def plan_question(sql, **limits):
     return plan(parse(sql), known(**limits), epsilon=1)
 
 
@@ -33,19 +33,23 @@ def test_one_unit_with_very_many_rows_makes_few_joined_rows(monkeypatch, relatio
     monkeypatch.setattr(joins, "_MOST", 50)
     many = pa.table({"id": [1] * 30_000 + [2] * 3, "x": [0.5] * 30_003})
     with DuckDB.open({"data": many}) as engine:
-        assert exact(engine.run(asked(SELF_JOIN, relation=relation)))[0] == [(50 * 50 + 9,)]
+        assert exact(engine.run(plan_question(SELF_JOIN, relation=relation)))[0] == [
+            (50 * 50 + 9,)
+        ]
         three = SELF_JOIN + " JOIN data AS c ON b.id = c.id"
-        assert exact(engine.run(asked(three, relation=relation)))[0] == [(50 * 50 + 27,)]
+        assert exact(engine.run(plan_question(three, relation=relation)))[0] == [
+            (50 * 50 + 27,)
+        ]
 
 
 @pytest.mark.parametrize(
     ("limits", "most"), [((1, 1), 1_000), ((40, 50), 2_000), ((1, 10**6), 10_000)]
 )
 def test_the_plan_states_how_many_rows_are_kept(limits, most):
-    made = asked(SELF_JOIN, groups=limits[0], rows=limits[1])
-    assert re.findall(r"place <= (\d+)", made.engine_sql) == [str(most)] * 2
+    query_plan = plan_question(SELF_JOIN, groups=limits[0], rows=limits[1])
+    assert re.findall(r"place <= (\d+)", query_plan.engine_sql) == [str(most)] * 2
     note = f"Tables are joined with at most {most:,} rows of one id each"
-    assert any(one.startswith(note) for one in made.notes)
+    assert any(line.startswith(note) for line in query_plan.notes)
 
 
 PER_PERSON = "(SELECT id, SUM(x) AS s FROM data GROUP BY id) AS b"
@@ -63,9 +67,9 @@ PER_PERSON = "(SELECT id, SUM(x) AS s FROM data GROUP BY id) AS b"
     ],
 )
 def test_where_rows_do_not_multiply_there_is_no_such_limit(source):
-    made = asked(f"SELECT COUNT(*) AS n FROM {source}")
-    assert "place" not in made.engine_sql
-    assert not any("joined" in note for note in made.notes)
+    query_plan = plan_question(f"SELECT COUNT(*) AS n FROM {source}")
+    assert "place" not in query_plan.engine_sql
+    assert not any("joined" in note for note in query_plan.notes)
 
 
 def test_rows_are_chosen_by_themselves_and_not_by_their_order(monkeypatch):
@@ -77,11 +81,11 @@ def test_rows_are_chosen_by_themselves_and_not_by_their_order(monkeypatch):
         "END) AS z FROM data AS a JOIN data AS b ON a.id = b.id AND (a.x < b.x OR b.x IS NULL "
         "OR b.x = 0)"
     )
-    made, found = asked(sql, rows=2), set()
+    query_plan, answers = plan_question(sql, rows=2), set()
     for seed in range(20):
         order = np.random.default_rng(seed).permutation(len(values))
         shuffled = pa.table({"id": [1] * len(values), "x": [values[i] for i in order]})
         with DuckDB.open({"data": shuffled}) as engine:
             engine._salt = 2**62 + 77
-            found.add(repr(exact(engine.run(made))))
-    assert len(found) == 1
+            answers.add(repr(exact(engine.run(query_plan))))
+    assert len(answers) == 1

@@ -166,17 +166,17 @@ FOUND = [
 ]
 
 
-@pytest.mark.parametrize(("sql", "found", "tables"), FOUND)
+@pytest.mark.parametrize(("sql", "expected", "tables"), FOUND)
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
-def test_the_engine_finds_what_sql_means(engine, sql, found, tables, neighbors):
-    made = plan(parse(sql), policy(neighbors), epsilon=1)
-    assert made.tables == tables
-    exact = engine.run(made).reveal_to(lambda one: one)
-    if found is None:
+def test_the_engine_finds_what_sql_means(engine, sql, expected, tables, neighbors):
+    query_plan = plan(parse(sql), policy(neighbors), epsilon=1)
+    assert query_plan.tables == tables
+    exact = engine.run(query_plan).reveal_to(lambda integers: integers)
+    if expected is None:
         return
-    keys = list(zip(*(one.to_pylist() for one in exact.keys), strict=True)) or [()]
-    values = list(zip(*(one.tolist() for one in exact.features.values()), strict=True))
-    assert dict(zip(keys, values, strict=True)) == found
+    keys = list(zip(*(column.to_pylist() for column in exact.keys), strict=True)) or [()]
+    values = list(zip(*(column.tolist() for column in exact.features.values()), strict=True))
+    assert dict(zip(keys, values, strict=True)) == expected
 
 
 @pytest.mark.parametrize(
@@ -299,12 +299,12 @@ def test_a_public_column_called_like_the_unit_is_not_taken_for_it():
     hidden = "SELECT COUNT(*) FROM (SELECT cost FROM visits) AS v JOIN {} ON TRUE"
     with pytest.raises(InvalidQuery, match="private, but not joined on the unit"):
         planned(hidden.format("bills AS b"))
-    made = (
+    sql = (
         "SELECT COUNT(*) FROM (SELECT b.patient FROM (SELECT cost FROM visits) AS v "
         "JOIN (SELECT floor AS patient FROM wards) AS b ON TRUE GROUP BY b.patient)"
     )
     with pytest.raises(InvalidQuery, match="several people"):
-        planned(made)
+        planned(sql)
 
 
 def test_with_that_doubles_itself_again_and_again_is_refused():
@@ -320,6 +320,6 @@ def test_groups_that_reach_too_far_are_refused_as_a_question():
     """The policy is right; only the values that the question makes are too large."""
     wide = Table.declare("t", unit="p", bounds={"x": (0, 10**20)}, neighbors="add-remove")
     far = Policy([wide.with_schema({"p": "BIGINT", "x": "DOUBLE"})], epsilon=1)
-    asked = parse("SELECT AVG(y) AS a FROM (SELECT p, SUM(x*x*x*x) AS y FROM t GROUP BY p)")
+    question = parse("SELECT AVG(y) AS a FROM (SELECT p, SUM(x*x*x*x) AS y FROM t GROUP BY p)")
     with pytest.raises(InvalidQuery, match="values beyond 1e60"):
-        plan(asked, far, epsilon=1)
+        plan(question, far, epsilon=1)

@@ -213,7 +213,7 @@ SHAPES = {
 # The same shape, without the numbers of the pairs: what is declared for one table.
 ASKED = ["COUNT(*)", "SUM({})", "AVG({}), COUNT(*)"]
 CODES = [*"pqrst", "", None, "X"]
-GROUPS = [*REGIONS, *(one for one in WARDS if one is not None), *CODES]
+GROUPS = [*REGIONS, *(each for each in WARDS if each is not None), *CODES]
 GROUPS = list(dict.fromkeys(GROUPS))
 
 
@@ -226,7 +226,7 @@ def policy(count, relation, sources=None):
     }
     alike = {"neighbors": relation}
     places = {"pair": list(range(2 * count))}
-    names = [one for one in GROUPS if one is not None]
+    names = [name for name in GROUPS if name is not None]
     bounds = {"x": (0, 100), "y": (-5.5, 20)}
     keys = places | {"ward": names, "code": names}
     schema = {"pair": "BIGINT", "ward": "VARCHAR", "code": "VARCHAR"}
@@ -297,7 +297,7 @@ def second(data, seed):
     alike = draw.random(people.size) < 0.5  # one kind in all rows, at one end
     kinds[alike], values[alike] = kinds[alike, :1], 50.0
     assert set(sides) <= {0, 1}
-    rows = [(i, j) for i, one in enumerate(place) for j in range(sizes[one])]
+    rows = [(i, j) for i, spot in enumerate(place) for j in range(sizes[spot])]
     i, j = np.array(rows).T
     return pa.table(
         {
@@ -312,11 +312,11 @@ def second(data, seed):
 class Probe:
     """A question about a shape, asked of both sides of every pair at once."""
 
-    def __init__(self, shape, asked, *, keyed, count, relation):
+    def __init__(self, shape, aggregate, *, keyed, count, relation):
         self.whose, source, key, argument = SHAPES[shape]
         self.keyed, self.count, self.relation = keyed and bool(key), count, relation
         known = policy(count, relation)
-        text = f"SELECT {asked.format(argument)} FROM {source}"
+        text = f"SELECT {aggregate.format(argument)} FROM {source}"
         pair = "data.pair" if "data." in source or "data JOIN more" in source else "pair"
         pair = "data.pair" if self.whose == "person" and "(SELECT" not in source[:8] else pair
         keys = [pair, *([key] if self.keyed else [])]
@@ -329,18 +329,18 @@ class Probe:
 
     def moved(self, engine, sql=None):
         """For each block, its worst distance in the norm that its noise is for."""
-        asked = self.plan if sql is None else replace(self.plan, engine_sql=sql)
-        found = engine.run(asked).reveal_to(lambda exact: exact)
+        query_plan = self.plan if sql is None else replace(self.plan, engine_sql=sql)
+        integers = engine.run(query_plan).reveal_to(lambda exact: exact)
         names = GROUPS if self.keyed else [None]
-        place = np.asarray(found.keys[0]) * len(names)
+        place = np.asarray(integers.keys[0]) * len(names)
         if self.keyed:
-            place = place + np.array([names.index(one) for one in found.keys[1].to_pylist()])
+            place = place + np.array([names.index(key) for key in integers.keys[1].to_pylist()])
         worst = []
         for block in self.declared.blocks:
             apart = 0
             for name in block.features:
                 dense = np.zeros(2 * self.count * len(names), dtype=object)
-                dense[place] = found.features[name]
+                dense[place] = integers.features[name]
                 sides = dense.reshape(self.count, 2, len(names))
                 steps = np.abs(sides[:, 0] - sides[:, 1])
                 squared = isinstance(block.mechanism, Gaussian)
@@ -362,7 +362,7 @@ def opened(count, relation, *, everybody, seed=1):
     data = pairs(count, relation=relation, person=True, seed=[count, seed])
     rows = pairs(count, relation=relation, person=False, seed=[count, seed + 1])
     if not everybody:
-        data, rows = (one.filter(pc.field("unit") < 0) for one in (data, rows))
+        data, rows = (table.filter(pc.field("unit") < 0) for table in (data, rows))
     more, regions = second(data, [count, seed, 5]), public()
     data, rows = with_lists(data), with_lists(rows.drop(["unit"]))
     sources = {"data": data, "more": more, "rows": rows, "regions": regions}
@@ -388,13 +388,13 @@ def with_lists(rows):
 @pytest.fixture(scope="module")
 def engines(size):
     count = size(small=100, full=10_000, what="neighbouring tables a shape and relation")
-    made = {
+    databases = {
         (relation, everybody): opened(count, relation, everybody=everybody)
         for relation in ("add-remove", "replace")
         for everybody in (True, False)
     }
-    yield count, made
-    for engine in made.values():
+    yield count, databases
+    for engine in databases.values():
         engine.close()
 
 
@@ -402,14 +402,14 @@ def engines(size):
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_no_unit_moves_the_integers_further_than_declared(engines, shape, relation):
-    count, made = engines
+    count, databases = engines
     reached = []
     for keyed in (False, True):
-        engine = made[relation, not keyed]
-        for asked in ASKED:
-            probe = Probe(shape, asked, keyed=keyed, count=count, relation=relation)
+        engine = databases[relation, not keyed]
+        for aggregate in ASKED:
+            probe = Probe(shape, aggregate, keyed=keyed, count=count, relation=relation)
             moved, allowed = probe.moved(engine), probe.allowed()
-            assert all(a <= b for a, b in zip(moved, allowed, strict=True)), (asked, keyed)
+            assert all(a <= b for a, b in zip(moved, allowed, strict=True)), (aggregate, keyed)
             reached += [a / b for a, b in zip(moved, allowed, strict=True)]
     assert max(reached) >= 0.3  # somebody comes near to what was declared
 
@@ -444,14 +444,14 @@ ENOUGH_GROUPS = {
 }
 CAUGHT = [
     *(
-        ("no limit of rows", one, 0, False)
-        for one in SHAPES
-        if not one.startswith("per person") and one not in ENOUGH
+        ("no limit of rows", each, 0, False)
+        for each in SHAPES
+        if not each.startswith("per person") and each not in ENOUGH
     ),
     *(
-        ("no limit of groups", one, 0, True)
-        for one in SHAPES
-        if one not in {*ENOUGH_GROUPS, "per person, elements"}
+        ("no limit of groups", each, 0, True)
+        for each in SHAPES
+        if each not in {*ENOUGH_GROUPS, "per person, elements"}
     ),
     ("no clip", "per person", 1, False),
     ("another number the second time", "rows twice", 0, False),
@@ -466,10 +466,10 @@ def worst():
         yield 120, engine
 
 
-@pytest.mark.parametrize(("mutant", "shape", "asked", "keyed"), CAUGHT)
-def test_with_a_bound_removed_it_fails(worst, mutant, shape, asked, keyed):
+@pytest.mark.parametrize(("mutant", "shape", "aggregate", "keyed"), CAUGHT)
+def test_with_a_bound_removed_it_fails(worst, mutant, shape, aggregate, keyed):
     count, engine = worst
-    probe = Probe(shape, ASKED[asked], keyed=keyed, count=count, relation="add-remove")
+    probe = Probe(shape, ASKED[aggregate], keyed=keyed, count=count, relation="add-remove")
     sql = probe.plan.engine_sql
     for pattern, instead in MUTANTS[mutant]:
         sql, changes = re.subn(pattern, instead, sql)

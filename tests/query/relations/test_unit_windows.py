@@ -76,7 +76,7 @@ def table(rows, *more):
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     types = [pa.int64(), pa.string(), pa.float64(), pa.int64(), *[pa.int64() for _ in more]]
     values = zip(names, columns, types, strict=True)
-    return pa.table({name: pa.array(list(one), kind) for name, one, kind in values})
+    return pa.table({name: pa.array(list(column), kind) for name, column, kind in values})
 
 
 @contextlib.contextmanager
@@ -91,19 +91,19 @@ def test_one_unit_moves_no_integer_further_than_declared_in_any_order(neighbors,
     count = size(small=15, full=150, what="neighbouring tables with numbered rows")
     draw, known = np.random.default_rng(20), policy(neighbors)
     plans = [plan(parse(sql), known, epsilon=1000) for sql in QUESTIONS]
-    for made in plans:
-        KernelCheck.of(made, known)
+    for query_plan in plans:
+        KernelCheck.of(query_plan, known)
     for _ in range(count):
         others = draw_rows(draw, [2, 3])
         left = others + (draw_rows(draw, [1]) if neighbors == "replace" else [])
         right = others + draw_rows(draw, [1])
         shuffled = [right[place] for place in draw.permutation(len(right))]
         with opened(left) as a, opened(right) as b, opened(shuffled) as c:
-            for sql, made in zip(QUESTIONS, plans, strict=True):
-                found = [run(engine, made) for engine in (a, b, c)]
-                assert not any(isinstance(one, str) for one in found), sql
-                assert not excess(made, found[0], found[1]), (sql, left, right)
-                assert found[1] == found[2], (sql, right)
+            for sql, query_plan in zip(QUESTIONS, plans, strict=True):
+                answers = [run(engine, query_plan) for engine in (a, b, c)]
+                assert not any(isinstance(answer, str) for answer in answers), sql
+                assert not excess(query_plan, answers[0], answers[1]), (sql, left, right)
+                assert answers[1] == answers[2], (sql, right)
 
 
 def by_pair(sql):
@@ -126,10 +126,10 @@ def many_rows(draw, count, neighbors):
     return rows
 
 
-def numbers_of(found, count):
+def numbers_of(answer, count):
     """What was found on each side of each pair."""
     sides = [({}, {}) for _ in range(2 * count)]
-    groups, cells = found
+    groups, cells = answer
     assert not cells
     for ((pair, *key), name), value in groups.items():
         sides[pair][0][tuple(key), name] = value
@@ -151,14 +151,14 @@ def test_one_unit_moves_no_integer_of_many_tables_further_than_declared(neighbor
     with opened(rows, "pair") as engine, opened(shuffled, "pair") as other:
         for sql in QUESTIONS:
             declared = plan(parse(sql), known, epsilon=1000)
-            made = plan(parse(by_pair(sql)), wide, epsilon=1000)
-            assert (made.features, len(made.keys)) == (
+            query_plan = plan(parse(by_pair(sql)), wide, epsilon=1000)
+            assert (query_plan.features, len(query_plan.keys)) == (
                 declared.features,
                 len(declared.keys) + 1,
             )
-            found = run(engine, made)
-            assert found == run(other, made), sql
-            for left, right in numbers_of(found, count):
+            answer = run(engine, query_plan)
+            assert answer == run(other, query_plan), sql
+            for left, right in numbers_of(answer, count):
                 moved += left != right
                 assert not excess(declared, left, right), (sql, left, right)
     assert moved >= count  # of twelve questions: neighbours differ
@@ -227,9 +227,9 @@ def test_a_window_in_from_of_a_sub_query_in_a_condition_counts():
     """Of two people, one has a second row."""
     inner = "SELECT * FROM data QUALIFY RANK() OVER (PARTITION BY id ORDER BY day) = 2"
     text = f"SELECT COUNT(DISTINCT id) FROM data WHERE id IN (SELECT id FROM ({inner}) AS v)"
-    made = plan(parse(text), policy(), epsilon=1)
+    query_plan = plan(parse(text), policy(), epsilon=1)
     with opened([(1, "A", 1.0, 1), (1, "A", 1.0, 2), (2, "A", 1.0, 1)]) as engine:
-        assert run(engine, made) == ({((), "f0_0"): 1}, {})
+        assert run(engine, query_plan) == ({((), "f0_0"): 1}, {})
 
 
 @pytest.mark.parametrize(

@@ -29,17 +29,17 @@ def holds(known: ValueRange, value: Fraction) -> bool:
 
 @given(placed(), placed())
 def test_arithmetic(a, b):
-    (one, x), (two, y) = a, b
-    assert holds(value_ranges.plus(one, two), x + y)
-    assert holds(value_ranges.times(one, two), x * y)
-    assert holds(value_ranges.negative(one), -x)
-    assert holds(value_ranges.absolute(one), abs(x))
-    assert holds(value_ranges.rounded(one), F(round(x)))
-    assert holds(value_ranges.hull([one, two]), x)
-    assert holds(value_ranges.hull([one, two]), y)
-    assert holds(value_ranges.least([one, two]), min(x, y))
+    (first, x), (two, y) = a, b
+    assert holds(value_ranges.plus(first, two), x + y)
+    assert holds(value_ranges.times(first, two), x * y)
+    assert holds(value_ranges.negative(first), -x)
+    assert holds(value_ranges.absolute(first), abs(x))
+    assert holds(value_ranges.rounded(first), F(round(x)))
+    assert holds(value_ranges.hull([first, two]), x)
+    assert holds(value_ranges.hull([first, two]), y)
+    assert holds(value_ranges.least([first, two]), min(x, y))
     if y:
-        assert holds(value_ranges.quotient(one, two), x / y)
+        assert holds(value_ranges.quotient(first, two), x / y)
 
 
 def test_least_is_not_limited_by_what_may_be_null():

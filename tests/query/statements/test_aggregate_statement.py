@@ -21,10 +21,10 @@ from tests.engines.contract import CASES, POLICIES
 def exact(session, plan):
     """The engine's groups: {keys: features}, before any noise."""
 
-    def read(found):
-        keys = zip(*(one.to_pylist() for one in found.keys), strict=True)
-        features = zip(*(one.tolist() for one in found.features.values()), strict=True)
-        return dict(zip(keys, features, strict=True)) if found.keys else list(features)
+    def read(integers):
+        keys = zip(*(column.to_pylist() for column in integers.keys), strict=True)
+        features = zip(*(column.tolist() for column in integers.features.values()), strict=True)
+        return dict(zip(keys, features, strict=True)) if integers.keys else list(features)
 
     return session._engine.run(plan).reveal_to(read)
 
@@ -61,9 +61,9 @@ def test_one_declared_truth_and_the_rest_are_two_groups(declared, max_groups_per
         rows, unit="p", max_groups_per_unit=max_groups_per_unit, keys={"f": declared}, epsilon=1
     )
     plan = session.plan("SELECT f, COUNT(*) AS n FROM data GROUP BY f", epsilon=1, other=True)
-    found = exact(session, plan)
-    assert set(found) <= {(declared[0],), (None,)}
-    assert sum(n for (n,) in found.values()) <= plan.blocks[0].mechanism.sensitivity
+    groups = exact(session, plan)
+    assert set(groups) <= {(declared[0],), (None,)}
+    assert sum(n for (n,) in groups.values()) <= plan.blocks[0].mechanism.sensitivity
 
 
 def test_a_sum_of_nothing_is_answered():
@@ -94,8 +94,8 @@ def test_keys_are_clipped_as_values_are():
     rows = pa.table({"room": [1, 2, 10**6, -(10**6)]})
     session = dp.protect(rows, bounds={"room": (0, 3)}, epsilon=1, delta=1e-3)
     plan = session.plan("SELECT room, SUM(room) AS s FROM data GROUP BY room", epsilon=1)
-    found = exact(session, plan)
-    assert {key: values[-1] for (key,), values in found.items()} == {0: 0, 1: 1, 2: 2, 3: 3}
+    groups = exact(session, plan)
+    assert {key: values[-1] for (key,), values in groups.items()} == {0: 0, 1: 1, 2: 2, 3: 3}
 
 
 # Blocks that count: each row adds one. All others add up numbers.
@@ -106,7 +106,7 @@ def clipped(value):
     """The integers of CASE WHEN v > high THEN high WHEN v < low THEN low ELSE v END."""
     assert isinstance(value, exp.Case), value
     above, below = value.args["ifs"]
-    (low, high) = (constant_of(one.args["true"]) for one in (below, above))
+    (low, high) = (constant_of(node.args["true"]) for node in (below, above))
     kept = value.args["default"]
     assert isinstance(kept, exp.Column)
     assert above.this == exp.GT(this=kept, expression=above.args["true"])
@@ -117,13 +117,15 @@ def clipped(value):
 
 def summed(tree):
     """The columns x0, x0b, ... that a statement adds up, and the clips that end them."""
-    used = {one.name for total in tree.find_all(exp.Sum) for one in total.find_all(exp.Column)}
+    used = {
+        node.name for total in tree.find_all(exp.Sum) for node in total.find_all(exp.Column)
+    }
     queries = tree.find_all(exp.Subquery)  # the outermost come first
-    rows = next(one.this for one in queries if one.alias == "rows")
+    rows = next(node.this for node in queries if node.alias == "rows")
     return {
-        one.alias: clipped(one.unalias())
-        for one in rows.expressions
-        if re.fullmatch(r"x\d+b?", one.alias_or_name) and one.alias_or_name in used
+        node.alias: clipped(node.unalias())
+        for node in rows.expressions
+        if re.fullmatch(r"x\d+b?", node.alias_or_name) and node.alias_or_name in used
     }
 
 
@@ -132,19 +134,21 @@ def added_once(tree):
     assert [str(total.this) for total in tree.find_all(exp.Sum)] == [
         "DISTINCT CAST(v AS INT128)"
     ]
-    values = [one.this for one in tree.find_all(exp.Alias) if one.alias == "v"]
-    made = [one.this for one in tree.find_all(exp.Alias) if one.alias == "x0"]
-    assert [one.name for one in values] == ["x0"]
-    return clipped(made[0])  # the outermost comes first
+    values = [alias.this for alias in tree.find_all(exp.Alias) if alias.alias == "v"]
+    sums = [alias.this for alias in tree.find_all(exp.Alias) if alias.alias == "x0"]
+    assert [alias.name for alias in values] == ["x0"]
+    return clipped(sums[0])  # the outermost comes first
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_every_summed_integer_ends_in_an_integer_clip(path):
     """So the text alone says how far one row moves a sum: what the plan states of it."""
     first, _, *sql = path.read_text().splitlines()
-    made = plan(parse("\n".join(sql)), POLICIES[first.removeprefix("-- policy: ")], epsilon=0.5)
-    clips = summed(tree_of(made.engine_sql)) if made.engine_sql else {}
-    for place, block in enumerate(made.blocks):
+    query_plan = plan(
+        parse("\n".join(sql)), POLICIES[first.removeprefix("-- policy: ")], epsilon=0.5
+    )
+    clips = summed(tree_of(query_plan.engine_sql)) if query_plan.engine_sql else {}
+    for place, block in enumerate(query_plan.blocks):
         if COUNTED.fullmatch(block.about):
             assert f"x{place}" not in clips
             assert (block.reach.low, block.reach.high, block.reach.total) == (0, 1, 1)

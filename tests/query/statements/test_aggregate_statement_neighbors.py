@@ -89,32 +89,34 @@ class Probe:
         self.plan = plan(parse(apart), known, epsilon=1, **delta)
         assert self.plan.features == self.declared.features
         table = known.tables["data"]
-        asked = [one for out in parse(text).outputs for one in aggregates_in(out.expression)]
+        calls = [call for out in parse(text).outputs for call in aggregates_in(out.expression)]
         if key in PRIVATE:  # where keys are private, the number of units comes with them
             free = "COUNT(DISTINCT unit)" if person else "COUNT(*)"
-            asked = [one for one in asked if str(one) != free]
-        found = statistics_for(asked, Scope(table), finest=2**60)
-        self.statistics = list(dict.fromkeys(found.values()))
+            calls = [call for call in calls if str(call) != free]
+        statistics = statistics_for(calls, Scope(table), finest=2**60)
+        self.statistics = list(dict.fromkeys(statistics.values()))
 
     def moved(self, engine, sql=None):
         """For each block the worst L1 and squared L2 distance, and the same of the units."""
-        asked = self.plan if sql is None else replace(self.plan, engine_sql=sql)
-        found = engine.run(asked).reveal_to(lambda exact: exact)
+        query_plan = self.plan if sql is None else replace(self.plan, engine_sql=sql)
+        integers = engine.run(query_plan).reveal_to(lambda exact: exact)
         known = {"": [None], "ward": list(WARDS), "code": list(CODES)}
         names = (known | {HOUR: [*MOMENTS.values(), None]})[self.key]
-        place = np.asarray(found.keys[0]) * len(names)
+        place = np.asarray(integers.keys[0]) * len(names)
         if self.key:
-            place = place + np.array([names.index(one) for one in found.keys[1].to_pylist()])
-        columns = dict(found.features)
-        if found.units is not None:
-            columns["units"] = found.units
+            place = place + np.array(
+                [names.index(each) for each in integers.keys[1].to_pylist()]
+            )
+        columns = dict(integers.features)
+        if integers.units is not None:
+            columns["units"] = integers.units
         apart = {}
         for name, values in columns.items():
             dense = np.zeros(2 * self.count * len(names), dtype=object)
             dense[place] = values
             sides = dense.reshape(self.count, 2, len(names))
             apart[name] = np.abs(sides[:, 0] - sides[:, 1])
-        blocks = [list(one.features) for one in self.plan.blocks]
+        blocks = [list(each.features) for each in self.plan.blocks]
         blocks += [["units"]] if "units" in columns else []
         return [
             (
@@ -127,13 +129,13 @@ class Probe:
     def allowed(self):
         """What the plan declared: L1 from its mechanisms, squared L2 from its statistics."""
         sizes = [
-            one.sensitivities(
+            statistic.sensitivities(
                 groups=self.declared.max_groups_per_unit,
                 rows=self.declared.max_rows_per_unit_per_group,
                 neighbors=self.relation,
                 keyed=bool(self.key),
             )
-            for one in self.statistics
+            for statistic in self.statistics
         ]
         for (l1, square), block in zip(sizes, self.declared.blocks, strict=True):
             declared = block.mechanism.sensitivity
@@ -155,13 +157,13 @@ def within(moved, allowed):
 @pytest.fixture(scope="module")
 def engines(size):
     count = size(small=300, full=10_000, what="neighbouring tables an aggregate and relation")
-    made = {}
+    opened = {}
     for relation in ("add-remove", "replace"):
         for person in (True, False):
             table = pairs(count, relation=relation, person=person, seed=[count, person])
-            made[relation, person] = DuckDB.open({"data": table})
-    yield count, made
-    for engine in made.values():
+            opened[relation, person] = DuckDB.open({"data": table})
+    yield count, opened
+    for engine in opened.values():
         engine.close()
 
 
@@ -178,13 +180,13 @@ PROTECTED = [
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_no_unit_moves_the_integers_further_than_declared(engines, aggregate, whose, relation):
     person = whose == "person"
-    count, made = engines
+    count, opened = engines
     reached = []
     for key, where in SHAPES:
         probe = Probe(
             AGGREGATES[aggregate], key, where, count=count, relation=relation, person=person
         )
-        moved, allowed = probe.moved(made[relation, person]), probe.allowed()
+        moved, allowed = probe.moved(opened[relation, person]), probe.allowed()
         assert within(moved, allowed), (key, where, moved, allowed)
         reached += [l1 / most for (l1, _), (most, _) in zip(moved, allowed, strict=True)]
     # Not padded either: somewhere somebody comes near to what was declared.
@@ -194,12 +196,12 @@ def test_no_unit_moves_the_integers_further_than_declared(engines, aggregate, wh
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize("person", [True, False])
 def test_null_is_one_more_group_within_the_same_limits(engines, relation, person):
-    count, made = engines
+    count, opened = engines
     facts = {"count": count, "relation": relation, "person": person, "nulls": True}
     probe = Probe("SUM(x), COUNT(*)", "ward", "WHERE flag IS NULL OR x > 1", **facts)
     assert probe.declared.keys[0].values == (*"ABCDEF", None)
     assert probe.declared.max_groups_per_unit == (MAX_GROUPS if person else 1)
-    moved, allowed = probe.moved(made[relation, person]), probe.allowed()
+    moved, allowed = probe.moved(opened[relation, person]), probe.allowed()
     assert within(moved, allowed)
     assert max(l1 / most for (l1, _), (most, _) in zip(moved, allowed, strict=True)) >= 0.5
 
@@ -217,8 +219,8 @@ def test_the_rest_added_up_in_one_group_moves_no_further(engines, relation):
     declared = plan(parse(text.format("")), known, epsilon=1, delta=1e-3, other=True)
     probe = plan(parse(text.format("pair, ")), known, epsilon=1, delta=1e-3, other=True)
     with DuckDB.open({"data": table.filter(pc.field("unit") < 0)}) as engine:
-        found = engine.run(probe).reveal_to(lambda exact: exact)
-    pair, ward, flag = (np.array(one.to_pylist(), dtype=object) for one in found.keys)
+        integers = engine.run(probe).reveal_to(lambda exact: exact)
+    pair, ward, flag = (np.array(column.to_pylist(), dtype=object) for column in integers.keys)
     cells = [
         0 if w is None or f is None else 1 + 2 * "ABCDEF".index(w) + f
         for w, f in zip(ward, flag, strict=True)
@@ -228,7 +230,7 @@ def test_the_rest_added_up_in_one_group_moves_no_further(engines, relation):
         apart = 0
         for name in block.features:
             dense = np.zeros((2 * count, 13), dtype=object)
-            np.add.at(dense, (pair.astype(int), np.array(cells)), found.features[name])
+            np.add.at(dense, (pair.astype(int), np.array(cells)), integers.features[name])
             steps = np.abs(dense[::2] - dense[1::2])
             apart = apart + (
                 (steps**2).sum(axis=1)
@@ -314,13 +316,13 @@ def test_one_pair_at_a_time_with_units_beyond_their_limits(size, relation):
             other = [row | {"pair": 0, "unit": who} for row in other]
         schema = pairs(1, relation=relation, person=True, seed=1).schema
         sides = [pa.Table.from_pylist(rows, schema=schema) for rows in (crowd, rest + other)]
-        found = []
+        answers = []
         for table in sides:
             with DuckDB.open({"data": table}) as engine:
                 engine._salt = 2**62 + 12345
-                found.append([engine.run(one).reveal_to(_by_key) for one in plans])
-        for made, one, two in zip(plans, *found, strict=True):
-            _compare(made, one, two, relation)
+                answers.append([engine.run(each).reveal_to(_by_key) for each in plans])
+        for query_plan, first, two in zip(plans, *answers, strict=True):
+            _compare(query_plan, first, two, relation)
 
 
 def _by_key(exact):
@@ -332,9 +334,9 @@ def _by_key(exact):
     }
 
 
-def _compare(made, one, two, relation):
-    apart = {key: abs(one.get(key, 0) - two.get(key, 0)) for key in {*one, *two}}
-    for block in made.blocks:
+def _compare(query_plan, first, two, relation):
+    apart = {key: abs(first.get(key, 0) - two.get(key, 0)) for key in {*first, *two}}
+    for block in query_plan.blocks:
         steps = [d for (name, _), d in apart.items() if name in block.features]
         if hasattr(block.mechanism, "epsilon"):
             assert sum(steps) <= block.mechanism.sensitivity

@@ -54,16 +54,18 @@ class Probe:
 
     def excess(self, engine, change=None):
         """Of each statement the largest number of steps, over what is declared."""
-        asked = self.plan if change is None else changed(self.plan, *change)
-        found = engine.run(asked).reveal_to(lambda exact: exact)
-        declared = [one for one in self.declared.blocks if one.sql] + [*self.declared.choices]
-        names = [one.name for one in asked.statements if one.kind == "cells"]
+        query_plan = self.plan if change is None else changed(self.plan, *change)
+        integers = engine.run(query_plan).reveal_to(lambda exact: exact)
+        declared = [part for part in self.declared.blocks if part.sql] + [
+            *self.declared.choices
+        ]
+        names = [part.name for part in query_plan.statements if part.kind == "cells"]
         return [
-            (max(self.steps(one, found.cells[name])), most_steps(one, self.declared))
-            for name, one in zip(names, declared, strict=True)
+            (max(self.steps(part, integers.cells[name])), most_steps(part, self.declared))
+            for name, part in zip(names, declared, strict=True)
         ]
 
-    def steps(self, one, cells):
+    def steps(self, part, cells):
         """For each pair, how many of the mechanism's steps its sides are apart."""
         pair, side = np.divmod(np.asarray(cells.keys[0]), 2)
         group = np.zeros_like(pair)
@@ -71,7 +73,7 @@ class Probe:
             names = NAMES[self.key]
             group = np.array([names.index(k) for k in cells.keys[1].to_pylist()])
         moved = Moved.of(pair, group, cells.cell, np.where(side == 0, 1, -1) * cells.count)
-        return distance(one, moved, self.count)
+        return distance(part, moved, self.count)
 
 
 @dataclass(frozen=True)
@@ -87,69 +89,69 @@ class Moved:
         """From counts of both sides, those of one of them negative."""
         width = cell.max(initial=0) + 1
         place = (pair * 100 + group) * width + cell
-        found, same = np.unique(place, return_inverse=True)
-        by = np.zeros(found.size, dtype=np.int64)
+        cells, same = np.unique(place, return_inverse=True)
+        by = np.zeros(cells.size, dtype=np.int64)
         np.add.at(by, same, signed)
-        return cls(found // width // 100, found // width % 100, by)
+        return cls(cells // width // 100, cells // width % 100, by)
 
 
-def distance(one, moved, pairs_):
+def distance(piece, moved, pairs_):
     """Steps between the two sides of each pair."""
     more, fewer = np.maximum(moved.by, 0), np.maximum(-moved.by, 0)
     added, removed = (
         np.bincount(moved.pair, weights=part, minlength=pairs_) for part in (more, fewer)
     )
-    if not hasattr(one, "changes"):  # a block with noise: L1
+    if not hasattr(piece, "changes"):  # a block with noise: L1
         return added + removed
-    if isinstance(one.mechanism, Quantiles | QuantileIntervals):
-        alone = one.mechanism.neighbors == "replace"  # one row for another is one step
+    if isinstance(piece.mechanism, Quantiles | QuantileIntervals):
+        alone = piece.mechanism.neighbors == "replace"  # one row for another is one step
         return np.maximum(added, removed) if alone else added + removed
     # A step of a choice: all counts of a group move one way, none by more than `sensitivity`.
-    assert isinstance(one.mechanism, PermuteAndFlip)
+    assert isinstance(piece.mechanism, PermuteAndFlip)
     most = np.zeros((2, pairs_ * 100), dtype=np.int64)
     for side, part in zip(most, (more, fewer), strict=True):
         np.maximum.at(side, moved.pair * 100 + moved.group, part)
-    up, down = np.ceil(most / int(one.mechanism.sensitivity))
-    each = up + down if one.mechanism.monotone else np.maximum(up, down)
+    up, down = np.ceil(most / int(piece.mechanism.sensitivity))
+    each = up + down if piece.mechanism.monotone else np.maximum(up, down)
     return each.reshape(pairs_, 100).sum(axis=1)
 
 
-def most_steps(one, declared):
+def most_steps(part, declared):
     """What a plan declares: steps of a choice; of a block with noise its L1 distance, from
     which its mechanism's sensitivity follows, be it Laplace or Gaussian."""
-    if hasattr(one, "changes"):
-        return one.changes
-    l1, square = one.reach.sensitivities(
+    if hasattr(part, "changes"):
+        return part.changes
+    l1, square = part.reach.sensitivities(
         groups=declared.max_groups_per_unit,
         rows=declared.max_rows_per_unit_per_group,
         neighbors=declared.neighbors,
         keyed=bool(declared.keys),
     )
-    norm = square if isinstance(one.mechanism, Gaussian) else l1**2
-    assert one.mechanism.sensitivity**2 >= norm
+    norm = square if isinstance(part.mechanism, Gaussian) else l1**2
+    assert part.mechanism.sensitivity**2 >= norm
     return l1
 
 
-def changed(made, pattern, instead):
+def changed(query_plan, pattern, instead):
     """The plan with something taken away from its statements about cells."""
     count = 0
 
     def cut(sql):
         nonlocal count
-        found, changes = re.subn(pattern, instead, sql)
+        text, changes = re.subn(pattern, instead, sql)
         count += changes
-        return found
+        return text
 
-    blocks = tuple(replace(one, sql=cut(one.sql)) for one in made.blocks)
-    choices = tuple(replace(one, sql=cut(one.sql)) for one in made.choices)
-    assert count, (pattern, [one.sql for one in made.statements])
-    return replace(made, blocks=blocks, choices=choices)
+    blocks = tuple(replace(part, sql=cut(part.sql)) for part in query_plan.blocks)
+    choices = tuple(replace(part, sql=cut(part.sql)) for part in query_plan.choices)
+    assert count, (pattern, [part.sql for part in query_plan.statements])
+    return replace(query_plan, blocks=blocks, choices=choices)
 
 
 @pytest.fixture(scope="module")
 def engines(size):
     count = size(small=300, full=10_000, what="neighbouring tables an aggregate and relation")
-    made = {}
+    opened = {}
     for relation in ("add-remove", "replace"):
         for person in (True, False):
             # The others stay within their limits: which of their rows a hash picks would
@@ -157,9 +159,9 @@ def engines(size):
             table = pairs(
                 count, relation=relation, person=person, seed=[count, person], others=MAX_ROWS
             )
-            made[relation, person] = DuckDB.open({"data": table})
-    yield count, made
-    for engine in made.values():
+            opened[relation, person] = DuckDB.open({"data": table})
+    yield count, opened
+    for engine in opened.values():
         engine.close()
 
 
@@ -169,13 +171,13 @@ def engines(size):
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_no_unit_is_more_steps_than_declared(engines, aggregate, whose, relation):
     person = whose == "person"
-    count, made = engines
+    count, opened = engines
     reached = []
     for key, where in SHAPES:
         probe = Probe(
             AGGREGATES[aggregate], key, where, count=count, relation=relation, person=person
         )
-        for steps, most in probe.excess(made[relation, person]):
+        for steps, most in probe.excess(opened[relation, person]):
             assert steps <= most, (key, where, steps, most)
             reached.append(steps / most)
     # Not padded either: somewhere somebody comes near to what was declared.
@@ -244,10 +246,10 @@ def test_without_its_clips_there_are_cells_beyond_the_grid():
     neither = changed(ways[0], *CLIPS["of its integer"])
     size = probe.plan.choices[0].mechanism.grid.size
     with DuckDB.open({"data": table}) as engine:
-        for made in (probe.plan, *ways, neither):
-            (cells,) = engine.run(made).reveal_to(lambda exact: exact).cells.values()
+        for query_plan in (probe.plan, *ways, neither):
+            (cells,) = engine.run(query_plan).reveal_to(lambda exact: exact).cells.values()
             inside = bool(np.all((cells.cell >= 0) & (cells.cell < size)))
-            assert inside is (made is not neither)
+            assert inside is (query_plan is not neither)
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
@@ -273,17 +275,19 @@ def test_one_pair_at_a_time_with_units_beyond_their_limits(size, relation):
             other = pairs(9, relation="add-remove", person=True, seed=[number, 5]).to_pylist()
             other = [row | {"pair": 0, "unit": who} for row in other]
         schema = pairs(1, relation=relation, person=True, seed=1).schema
-        found = []
+        answers = []
         for rows in (crowd, rest + other):
             with DuckDB.open({"data": pa.Table.from_pylist(rows, schema=schema)}) as engine:
                 engine._salt = 2**62 + 12345
-                found.append([engine.run(one).reveal_to(_counted) for one in plans])
-        for made, one, two in zip(plans, *found, strict=True):
-            part = made.choices[0] if made.choices else made.blocks[0]
-            group, cell = (np.concatenate(both) for both in zip(one[:2], two[:2], strict=True))
-            signed = np.concatenate([one[2], -two[2]])
+                answers.append([engine.run(each).reveal_to(_counted) for each in plans])
+        for query_plan, first, two in zip(plans, *answers, strict=True):
+            part = query_plan.choices[0] if query_plan.choices else query_plan.blocks[0]
+            group, cell = (
+                np.concatenate(both) for both in zip(first[:2], two[:2], strict=True)
+            )
+            signed = np.concatenate([first[2], -two[2]])
             moved = Moved.of(np.zeros_like(group), group, cell, signed)
-            assert distance(part, moved, 1)[0] <= most_steps(part, made)
+            assert distance(part, moved, 1)[0] <= most_steps(part, query_plan)
 
 
 def _counted(exact):
@@ -304,10 +308,10 @@ def test_a_unit_with_ten_thousand_values_that_others_hold_too(relation):
     if relation == "replace":
         sides[1] = [(-1, value) for value in range(50_000, 60_000)] + shared
     known = policy(1, relation=relation, person=True)
-    made = plan(parse("SELECT COUNT(DISTINCT x) FROM data"), known, epsilon=1)
+    narrow = plan(parse("SELECT COUNT(DISTINCT x) FROM data"), known, epsilon=1)
     wide = plan(parse("SELECT COUNT(DISTINCT pair) FROM data"), known, epsilon=1)
-    assert made.blocks[0].mechanism.sensitivity == MAX_ROWS
-    found = []
+    assert narrow.blocks[0].mechanism.sensitivity == MAX_ROWS
+    totals = []
     for rows in sides:
         unit, value = (pa.array(column) for column in zip(*rows, strict=True))
         count = len(unit)
@@ -317,10 +321,10 @@ def test_a_unit_with_ten_thousand_values_that_others_hold_too(relation):
             | {"y": pa.nulls(count, pa.float64()), "flag": pa.nulls(count, pa.bool_())}
         )
         with DuckDB.open({"data": table}) as engine:
-            for one in (made, wide):
-                (cells,) = engine.run(one).reveal_to(lambda exact: exact).cells.values()
-                found.append(int(cells.count.sum()))
-    for one, two in zip(found[:2], found[2:], strict=True):
-        assert abs(one - two) <= MAX_ROWS
-    assert found[3] in range(3000, 3000 + MAX_ROWS + 1)  # others lose nothing
+            for query_plan in (narrow, wide):
+                (cells,) = engine.run(query_plan).reveal_to(lambda exact: exact).cells.values()
+                totals.append(int(cells.count.sum()))
+    for first, two in zip(totals[:2], totals[2:], strict=True):
+        assert abs(first - two) <= MAX_ROWS
+    assert totals[3] in range(3000, 3000 + MAX_ROWS + 1)  # others lose nothing
     assert MAX_GROUPS == 2

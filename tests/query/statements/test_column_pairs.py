@@ -17,8 +17,8 @@ PAIRS = ["CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_INTERCEPT"]
 
 
 def planned(select, *, person=False, **options):
-    made = {"epsilon": 4, "delta": 0} | options
-    return plan(parse(f"SELECT {select} FROM visits"), policy(person=person), **made)
+    price = {"epsilon": 4, "delta": 0} | options
+    return plan(parse(f"SELECT {select} FROM visits"), policy(person=person), **price)
 
 
 @pytest.mark.parametrize("aggregate", PAIRS)
@@ -27,12 +27,12 @@ def planned(select, *, person=False, **options):
 )
 def test_without_noise_they_are_the_databases_own(aggregate, both):
     """On clipped values that the grid holds exactly, or nearly."""
-    made = planned(f"{aggregate}({both}) AS a")
+    query_plan = planned(f"{aggregate}({both}) AS a")
     table = visits(400)
     with DuckDB.open({"visits": table}) as engine:
-        exact = engine.run(made).reveal_to(lambda integers: integers)
+        exact = engine.run(query_plan).reveal_to(lambda integers: integers)
     features = {name: values.astype(np.float64) for name, values in exact.features.items()}
-    found = float(evaluate(made.outputs[0].node, features)[0])
+    value = float(evaluate(query_plan.outputs[0].node, features)[0])
     clean = (
         "SELECT CASE WHEN age > 120 THEN 120 ELSE age END AS age, urgent::INT AS urgent, "
         "greatest(least(weight, 200), -5.5) AS weight, "
@@ -41,14 +41,14 @@ def test_without_noise_they_are_the_databases_own(aggregate, both):
     with duckdb.connect() as database:
         database.register("table_", table)
         (true,) = database.execute(f"SELECT {aggregate}({both}) FROM ({clean})").fetchone()
-    assert found == pytest.approx(true, rel=2e-3, abs=1e-6)
+    assert value == pytest.approx(true, rel=2e-3, abs=1e-6)
 
 
 def test_what_two_columns_share_is_measured_once():
-    made = planned(
+    query_plan = planned(
         "CORR(cost, age) AS r, REGR_SLOPE(cost, age) AS s, COVAR_POP(cost, age) AS c"
     )
-    (block,) = made.blocks
+    (block,) = query_plan.blocks
     assert len(block.features) == 9
     assert block.mechanism.epsilon == 4
     assert len(planned("COVAR_POP(cost, age) AS c").blocks[0].features) == 4

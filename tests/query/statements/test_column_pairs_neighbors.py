@@ -29,13 +29,13 @@ class PairProbe(Probe):
 
     def allowed(self):
         sizes = [
-            one.reach.sensitivities(
+            block.reach.sensitivities(
                 groups=self.declared.max_groups_per_unit,
                 rows=self.declared.max_rows_per_unit_per_group,
                 neighbors=self.relation,
                 keyed=bool(self.key),
             )
-            for one in self.declared.blocks
+            for block in self.declared.blocks
         ]
         for (l1, square), mine, theirs in zip(
             sizes, self.declared.blocks, self.plan.blocks, strict=True
@@ -55,13 +55,13 @@ class PairProbe(Probe):
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_no_unit_moves_the_products_further_than_declared(engines, aggregate, whose, relation):
     person = whose == "person"
-    count, made = engines
+    count, opened = engines
     reached = []
     for key, where in SHAPES:
         probe = PairProbe(
             AGGREGATES[aggregate], key, where, count=count, relation=relation, person=person
         )
-        moved, allowed = probe.moved(made[relation, person]), probe.allowed()
+        moved, allowed = probe.moved(opened[relation, person]), probe.allowed()
         assert within(moved, allowed), (key, where, moved, allowed)
         reached += [l1 / most for (l1, _), (most, _) in zip(moved, allowed, strict=True)]
     assert max(reached) >= 0.5

@@ -52,8 +52,8 @@ def test_groups_too_far_from_zero_are_refused_before_anything_is_spent():
 def test_private_keys_beyond_64_bits_are_shown_as_floats():
     rows = pa.table({"a": [1, 2] * 1000})
     session = dp.protect(rows, keys={"a": "private"}, epsilon=10, delta=1e-3)
-    asked = "SELECT a * 1e30 AS k, COUNT(*) AS n FROM data GROUP BY 1"
-    assert session.sql(asked, epsilon=10).to_arrow()["k"].to_pylist() == [1e30, 2e30]
+    sql = "SELECT a * 1e30 AS k, COUNT(*) AS n FROM data GROUP BY 1"
+    assert session.sql(sql, epsilon=10).to_arrow()["k"].to_pylist() == [1e30, 2e30]
 
 
 def test_declared_keys_alone_are_no_question():
@@ -64,9 +64,9 @@ def test_declared_keys_alone_are_no_question():
 
 def test_without_groups_there_is_no_rest():
     session = dp.protect(pa.table({"a": [1]}), epsilon=2)
-    asked = "SELECT COUNT(*) AS n FROM data"
-    assert session.plan(asked, epsilon=1, other=True) == session.plan(asked, epsilon=1)
-    assert session.sql(asked, epsilon=1, other=True).to_arrow().num_rows == 1
+    sql = "SELECT COUNT(*) AS n FROM data"
+    assert session.plan(sql, epsilon=1, other=True) == session.plan(sql, epsilon=1)
+    assert session.sql(sql, epsilon=1, other=True).to_arrow().num_rows == 1
 
 
 MOMENTS = [
@@ -79,8 +79,8 @@ MOMENTS = [
 def by_moment(key, **options):
     rows = pa.table({"ts": pa.array(MOMENTS, pa.timestamp("us"))})
     session = dp.protect(rows, epsilon=10**6, delta=1e-3, **options)
-    asked = f"SELECT {key} AS k, COUNT(*) AS n FROM data GROUP BY 1"
-    return session.sql(asked, epsilon=1000).to_arrow()
+    sql = f"SELECT {key} AS k, COUNT(*) AS n FROM data GROUP BY 1"
+    return session.sql(sql, epsilon=1000).to_arrow()
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_moments_are_not_cut_to_days(key, groups):
     answer = by_moment(key)
     database = duckdb.connect()
     database.register("data", pa.table({"ts": pa.array(MOMENTS, pa.timestamp("us"))}))
-    asked = f"SELECT DATE_TRUNC('second', {key}) AS k, COUNT(*) FROM data GROUP BY 1 ORDER BY 1"
-    expected = database.execute(asked).fetchall()
+    sql = f"SELECT DATE_TRUNC('second', {key}) AS k, COUNT(*) FROM data GROUP BY 1 ORDER BY 1"
+    expected = database.execute(sql).fetchall()
     assert len(expected) == groups
     shown = [pa.scalar(k).cast(pa.timestamp("s")).as_py() if k else k for k, _ in expected]
     assert answer["k"].cast(pa.timestamp("s")).to_pylist() == shown

@@ -51,9 +51,9 @@ def check(first, steps, step, *, whole):
     assert 0 <= cells.cell.min() <= cells.cell.max() < median.choices[0].cells
     assert cells.count.sum() == known
     sums = session.plan(QUESTION, epsilon=1)
-    found = session._engine.run(sums).reveal_to(lambda exact: exact.features)
+    features = session._engine.run(sums).reveal_to(lambda exact: exact.features)
     for block in sums.blocks:
-        integers = [int(found[name][0]) for name in block.features]
+        integers = [int(features[name][0]) for name in block.features]
         assert min(integers) >= 0
         assert sum(integers) <= known * block.reach.total
 

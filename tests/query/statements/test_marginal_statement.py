@@ -35,7 +35,7 @@ def planner(session, missing):
         cells_of(table, name, cuts=[20, 50] if name == "age" else None, missing=missing)
         for name in ("ward", "code", "age")
     ]
-    counted = [one.counted for one in cells]
+    counted = [cell.counted for cell in cells]
     return MarginalPlanner(session.policy, table, counted, partial=not missing)
 
 
@@ -70,7 +70,7 @@ class World:
 
     def pairs(self):
         """All pairs of neighbours, by the way in which each person is in their tables."""
-        tables = list(product(*(range(len(one)) for one in self.ways)))
+        tables = list(product(*(range(len(way)) for way in self.ways)))
         for i, left in enumerate(tables):
             for right in tables[i + 1 :]:
                 if sum(a != b for a, b in zip(left, right, strict=True)) == 1:
@@ -95,13 +95,13 @@ def worlds(dice, pairs, **options):
             yield world, pair
 
 
-def counted(frame, made, options):
+def counted(frame, plans, options):
     with dp.protect(frame, name="data", epsilon=1, delta=1e-6, **options) as session:
         session._engine._salt = SALT
         engine = session._engine
-        *tables, joint = [engine.run(engine.prepare(one)) for one in made]
+        *tables, joint = [engine.run(engine.prepare(plan)) for plan in plans]
         return [
-            *(one.reveal_to(told) for one in tables),
+            *(table.reveal_to(told) for table in tables),
             joint.reveal_to(lambda own: own.joint),
         ]
 
@@ -117,25 +117,25 @@ def test_no_unit_moves_a_marginal_further_than_declared(size, neighbors, person,
     empty = SCHEMA.empty_table()
     merged = (0, 2), {0: (0, 1, 1, 1)[: 3 + missing]}
     with dp.protect(empty, name="data", epsilon=1, delta=1e-6, **options) as session:
-        made = [
+        plans = [
             planner(session, missing).plan(places, **PRICE, merged=new)
-            for places, new in [*((one, {}) for one in MARGINALS), merged]
+            for places, new in [*((marginal, {}) for marginal in MARGINALS), merged]
         ]
         far = far_plans(planner(session, missing))
-        made.append(far[0])
+        plans.append(far[0])
     farthest, scored = 0, [0] * len(far)
-    known, found = None, {}  # what was counted in the tables of one world
+    known, counts = None, {}  # what was counted in the tables of one world
     for world, pair in worlds(dice, pairs, person=person, neighbors=neighbors):
         if world is not known:
-            known, found = world, {}
+            known, counts = world, {}
         for chosen in pair:
-            if chosen not in found:
-                found[chosen] = counted(world.frame(chosen), made, options)
-                check_sums(found[chosen][:-1])
-        left, right = (found[chosen] for chosen in pair)
+            if chosen not in counts:
+                counts[chosen] = counted(world.frame(chosen), plans, options)
+                check_sums(counts[chosen][:-1])
+        left, right = (counts[chosen] for chosen in pair)
         scored = [max(*own) for own in zip(scored, moved_scores(far, left, right), strict=True)]
-        for one, a, b in zip(made[:-1], left, right, strict=False):
-            assert not excess(one, a, b)
+        for plan, a, b in zip(plans[:-1], left, right, strict=False):
+            assert not excess(plan, a, b)
             moved = {place: a[0].get(place, 0) - b[0].get(place, 0) for place in {*a[0], *b[0]}}
             farthest = max(farthest, sum(by**2 for by in moved.values()))
     most = MOST if person else 1
@@ -143,9 +143,10 @@ def test_no_unit_moves_a_marginal_further_than_declared(size, neighbors, person,
     assert farthest == reached  # the bound is tight, so noise for less would be caught
     step = {"add-remove": 1, "replace": 2}[neighbors] * most * SCALE
     whole = root_up(step**2 * len(PAIRS))
-    assert [one.distances.mechanism.sensitivity for one in far] == [step, 7 * step, whole]
+    assert [plan.distances.mechanism.sensitivity for plan in far] == [step, 7 * step, whole]
     assert all(
-        own <= one.distances.mechanism.sensitivity for own, one in zip(scored, far, strict=True)
+        own <= plan.distances.mechanism.sensitivity
+        for own, plan in zip(scored, far, strict=True)
     )
     assert scored[0] == step  # tight, too
     assert scored[2] ** 2 > 0.99 * whole**2
@@ -193,9 +194,9 @@ def moved_scores(plans, left, right):
     return moved
 
 
-def scores(plan, found):
+def scores(plan, counts):
     """The distances of one side, and that the joint cells are those of the last marginal."""
-    marginals, joint = found[:-1], found[-1]
+    marginals, joint = counts[:-1], counts[-1]
     assert sorted(joint.count.tolist()) == sorted(marginals[len(MARGINALS) - 1][0].values())
     return [measure_distance(table, plan.distances, joint) for table in plan.distances.tables]
 

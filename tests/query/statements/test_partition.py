@@ -38,9 +38,11 @@ def counted(sql, part, unit="p", **declared):
     table = Table.declare("data", ROWS, bounds={"age": (0, 20)}, **declared)
     with DuckDB.open({"data": ROWS}) as engine:
         known = Policy([table], epsilon=1).with_schemas({"data": engine.schema("data")})
-        made = restrict_to_part(plan(parse(sql), known, epsilon=1), known.tables["data"], part)
-        found = engine.run(made).reveal_to(lambda integers: integers)
-    (values,) = found.features.values()
+        restricted = restrict_to_part(
+            plan(parse(sql), known, epsilon=1), known.tables["data"], part
+        )
+        result = engine.run(restricted).reveal_to(lambda integers: integers)
+    (values,) = result.features.values()
     return values.tolist()
 
 
@@ -79,15 +81,15 @@ def test_no_unit_is_in_two_parts(column):
         table = Table.declare(
             "data", mine, unit="p", max_rows_per_unit_per_group=9, bounds={"age": (0, 20)}
         )
-        found = []
+        counts = []
         with DuckDB.open({"data": mine}) as engine:
             known = Policy([table], epsilon=1).with_schemas({"data": engine.schema("data")})
             for key in values:
-                made = plan(parse(COUNT), known, epsilon=1)
-                part = restrict_to_part(made, known.tables["data"], ((column, key),))
+                whole = plan(parse(COUNT), known, epsilon=1)
+                part = restrict_to_part(whole, known.tables["data"], ((column, key),))
                 (n,) = engine.run(part).reveal_to(lambda got: got).features.values()
-                found.append(int(n[0]))
-        assert sum(map(bool, found)) <= 1, (unit, found)
+                counts.append(int(n[0]))
+        assert sum(map(bool, counts)) <= 1, (unit, counts)
 
 
 def test_a_nested_part_lies_within_its_outer_part():
@@ -99,10 +101,10 @@ def test_a_nested_part_lies_within_its_outer_part():
     with DuckDB.open({"data": rows}) as engine:
         known = Policy([table], epsilon=1).with_schemas({"data": engine.schema("data")})
         for part in ((("ward", "B"), ("age", 10)), (("ward", "B"), ("age", 20))):
-            made = restrict_to_part(
+            restricted = restrict_to_part(
                 plan(parse(COUNT), known, epsilon=1), known.tables["data"], part
             )
-            (n,) = engine.run(made).reveal_to(lambda got: got).features.values()
+            (n,) = engine.run(restricted).reveal_to(lambda got: got).features.values()
             assert n.tolist() == [0]
 
 
@@ -111,20 +113,20 @@ def test_every_statement_of_every_golden_plan_is_restricted(path):
     first, _, *sql = path.read_text().splitlines()
     which = {"person": {}, "row": {"person": False}, "replace": {"neighbors": "replace"}}
     known = policy(**which[first.removeprefix("-- policy: ")])
-    made = plan(parse("\n".join(sql)), known, epsilon=0.5)
-    table = known.tables[made.table]
-    part = restrict_to_part(made, table, (("ward", "A"),))
-    assert len(part.statements) == len(made.statements)
-    for before, after in zip(made.statements, part.statements, strict=True):
+    whole = plan(parse("\n".join(sql)), known, epsilon=0.5)
+    table = known.tables[whole.table]
+    part = restrict_to_part(whole, table, (("ward", "A"),))
+    assert len(part.statements) == len(whole.statements)
+    for before, after in zip(whole.statements, part.statements, strict=True):
         again = sqlglot.parse_one(before.sql, dialect="duckdb").sql(dialect="duckdb")
         assert again == before.sql  # reading changes nothing else
         assert "'A'" in after.sql
-    assert (part.loss, part.epsilon, part.part) == (made.loss, made.epsilon, (("ward", "A"),))
+    assert (part.loss, part.epsilon, part.part) == (whole.loss, whole.epsilon, (("ward", "A"),))
     read = canonical.from_json(canonical.to_json(part))
     for judged in (part, read):
         assert reads_only_part(judged, table, (("ward", "A"),))
         assert not reads_only_part(judged, table, (("ward", "B"),))
-    assert not reads_only_part(made, table, (("ward", "A"),))
+    assert not reads_only_part(whole, table, (("ward", "A"),))
     with pytest.raises(InvalidParameter, match="restricted to a part"):
         restrict_to_part(part, table, (("ward", "B"),))
 

@@ -61,22 +61,22 @@ def exact(sql, frame, part=()):
         engine._salt = 2**62 + 5  # it decides which groups of a unit are kept
         schemas = {name: engine.schema(name) for name in tables}
         known = Policy([data, codes], epsilon=10, delta=1e-3).with_schemas(schemas)
-        made = plan(parse(sql), known, epsilon=1)
+        query_plan = plan(parse(sql), known, epsilon=1)
         if part:
-            made = restrict_to_part(made, known.tables["data"], part)
-        found = engine.run(made).reveal_to(lambda integers: integers)
-    groups = [one.to_pylist() for one in found.keys]
-    groups += [one.tolist() for one in found.features.values()]
+            query_plan = restrict_to_part(query_plan, known.tables["data"], part)
+        result = engine.run(query_plan).reveal_to(lambda integers: integers)
+    groups = [column.to_pylist() for column in result.keys]
+    groups += [column.tolist() for column in result.features.values()]
     cells = [
-        sorted(zip(*(k.to_pylist() for k in one.keys), one.cell, one.count, strict=True))
-        for one in found.cells.values()
+        sorted(zip(*(k.to_pylist() for k in cells.keys), cells.cell, cells.count, strict=True))
+        for cells in result.cells.values()
     ]
     return sorted(zip(*groups, strict=True)), cells
 
 
 @pytest.mark.parametrize("sql", QUESTIONS)
 def test_a_part_is_the_table_without_the_other_rows(sql):
-    assert 0 < len(OF_B) < sum(one == "B" for one in ALL["w"].to_pylist())
+    assert 0 < len(OF_B) < sum(ward == "B" for ward in ALL["w"].to_pylist())
     alone = exact(sql, pa.Table.from_pylist(OF_B, schema=ALL.schema))
     assert exact(sql, ALL, (("w", "B"),)) == alone
     assert exact(sql, ALL) != alone  # power: the restriction does something

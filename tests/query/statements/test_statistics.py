@@ -21,9 +21,12 @@ X = ColumnRef("x")
 
 def features(statistic, rows):
     """What the engine adds up for rows of whole steps (None: NULL), by definition."""
-    known = [one for one in rows if one is not None]
-    width, t = statistic.width, [one - statistic.low for one in rows if one is not None]
-    found = {
+    known = [number for number in rows if number is not None]
+    width, t = (
+        statistic.width,
+        [number - statistic.low for number in rows if number is not None],
+    )
+    values = {
         "count": [len(rows)],
         "present": [len(known)],
         "sum": [sum(known)],
@@ -34,7 +37,7 @@ def features(statistic, rows):
             sum(x * x for x in t),
         ],
     }[statistic.kind]
-    return found + [(len(rows) - len(known)) * statistic.total] * statistic.unknown
+    return values + [(len(rows) - len(known)) * statistic.total] * statistic.unknown
 
 
 def measured(statistic):
@@ -48,7 +51,7 @@ ROWS = st.lists(st.none() | st.integers(-4, 9), min_size=3, max_size=8)
 
 @given(ROWS, st.booleans())
 def test_aggregates_are_read_back_exactly(rows, unknown):
-    known = [one for one in rows if one is not None]
+    known = [number for number in rows if number is not None]
     for kind in ("mean", "moments"):
         statistic = Statistic(kind, X, -4, 9, F(1, 2), unknown=unknown)
         values = {
@@ -105,12 +108,12 @@ def test_sensitivities_by_enumeration(statistic, neighbors, rows):
     ways = list(units(statistic, rows))
     for keyed in (False, True):
         worst, square = 0, 0
-        for one in ways:
+        for way in ways:
             others = ways if neighbors == "replace" else [zero]
             for two in others:
-                pairs = [one - two]
+                pairs = [way - two]
                 if keyed and neighbors == "replace":
-                    pairs.append(np.concatenate([one, two]))
+                    pairs.append(np.concatenate([way, two]))
                 for moved in pairs:
                     worst = max(worst, int(np.abs(moved).sum()))
                     square = max(square, int((moved**2).sum()))

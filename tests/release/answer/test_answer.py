@@ -33,7 +33,7 @@ DRAWS = 60_000  # 20,000 are asked for; more make a chance failure impossible
 LEVEL = Fraction(19, 20)
 
 
-def repeated(made, exact, draws=DRAWS):
+def repeated(query_plan, exact, draws=DRAWS):
     """The same integers as `draws` groups, so that one release draws them so often."""
     places = tuple(range(draws))
     key = GroupKey("draw", "number", places, Fraction(1))
@@ -42,7 +42,7 @@ def repeated(made, exact, draws=DRAWS):
         for name, values in exact.features.items()
     }
     engine = ExactGroups((pa.array(places, pa.int64()),), None, features)
-    return draw_answer(replace(made, keys=(key,)), engine)
+    return draw_answer(replace(query_plan, keys=(key,)), engine)
 
 
 def everybody(rows=4000):
@@ -87,17 +87,17 @@ def test_margins_cover_and_are_not_padded(engine, aggregate, noise, size):
     """Against the clipped and bounded aggregate. Of 20,000 draws a right margin covers less
     than is asked for once in ten million times."""
     draws = size(small=20_000, full=60_000, what="draws of an answer")
-    made = planned(parse(f"SELECT {aggregate} FROM visits"), policy(), epsilon=2)
+    query_plan = planned(parse(f"SELECT {aggregate} FROM visits"), policy(), epsilon=2)
     if noise == "Gaussian":
         blocks = [
-            replace(one, mechanism=Gaussian(mu=2, sensitivity=one.mechanism.sensitivity))
-            for one in made.blocks
+            replace(block, mechanism=Gaussian(mu=2, sensitivity=block.mechanism.sensitivity))
+            for block in query_plan.blocks
         ]
-        made = replace(made, blocks=tuple(blocks))
-    exact = engine.run(made).reveal_to(lambda integers: integers)
-    answer = repeated(made, exact, draws)
+        query_plan = replace(query_plan, blocks=tuple(blocks))
+    exact = engine.run(query_plan).reveal_to(lambda integers: integers)
+    answer = repeated(query_plan, exact, draws)
     integers = {name: values.astype(np.float64) for name, values in exact.features.items()}
-    for output in made.outputs:
+    for output in query_plan.outputs:
         true = float(shown_values(output.node, integers, low=output.low, high=output.high)[0])
         value = np.asarray(answer.table[output.name], dtype=np.float64)
         margin = np.asarray(answer.table[answer.margins[output.name]], dtype=np.float64)
@@ -110,8 +110,8 @@ def test_margins_cover_and_are_not_padded(engine, aggregate, noise, size):
 def test_the_noise_is_that_of_the_mechanism():
     """Power: the law that was paid for fits, and one a tenth off does not."""
     scale = 1000
-    made = plan(1, blocks=(Block(("n",), "rows", Laplace(epsilon=1, sensitivity=scale)),))
-    answer = repeated(made, ExactGroups((), None, {"n": np.array([10**6])}), 200_000)
+    query_plan = plan(1, blocks=(Block(("n",), "rows", Laplace(epsilon=1, sensitivity=scale)),))
+    answer = repeated(query_plan, ExactGroups((), None, {"n": np.array([10**6])}), 200_000)
     noise = np.asarray(answer.table["n"]) - 10**6
     assert kstest(noise, "laplace", (0, scale)).pvalue > 1e-9
     assert kstest(noise, "laplace", (0, 1.1 * scale)).pvalue < 1e-9
@@ -125,9 +125,9 @@ def test_blocks_and_groups_have_noise_of_their_own():
     outputs = tuple(
         Output(name, name, Feature(name, 0), None, None, True, None, False) for name in "abc"
     )
-    made = plan(1, blocks=blocks, outputs=outputs)
+    query_plan = plan(1, blocks=blocks, outputs=outputs)
     zero = {name: np.array([0]) for name in "abc"}
-    answer = repeated(made, ExactGroups((), None, zero), 5000).table
+    answer = repeated(query_plan, ExactGroups((), None, zero), 5000).table
     columns = np.array([np.asarray(answer[name]) for name in "abc"])
     apart = np.corrcoef(columns)
     assert np.abs(apart[np.triu_indices(3, 1)]).max() < 0.1
@@ -143,7 +143,7 @@ def test_a_key_of_one_unit_is_shown_with_probability_delta_at_most():
         }
     )
     known = policy(delta=1e-2)
-    made = planned(
+    query_plan = planned(
         parse("SELECT diagnosis, COUNT(*) AS n FROM visits GROUP BY diagnosis"),
         known,
         epsilon=2,
@@ -155,21 +155,23 @@ def test_a_key_of_one_unit_is_shown_with_probability_delta_at_most():
         if field.name not in columns:
             columns[field.name] = pa.nulls(1000, field.type)
     with DuckDB.open({"visits": pa.table(columns)}) as opened:
-        exact = opened.run(made).reveal_to(lambda integers: integers)
+        exact = opened.run(query_plan).reveal_to(lambda integers: integers)
     units = dict(zip(exact.keys[0].to_pylist(), exact.units.tolist(), strict=True))
     assert units == {"rare": 1, "often": 500}
 
-    chance = made.thresholding.keep_bounds(1)[1] / 2**256
-    assert 0 < chance <= made.delta
+    chance = query_plan.thresholding.keep_bounds(1)[1] / 2**256
+    assert 0 < chance <= query_plan.delta
     runs = 1_000_000
     lonely = ExactGroups(
         (pa.array(np.arange(runs)).cast(pa.string()),),
         np.ones(runs, dtype=np.int64),
-        {name: np.full(runs, 3) for name in made.features},
+        {name: np.full(runs, 3) for name in query_plan.features},
     )
-    released = draw_answer(made, lonely).table.num_rows
+    released = draw_answer(query_plan, lonely).table.num_rows
     assert binomtest(released, runs, chance).pvalue > 1e-9
-    assert binomtest(released, runs, float(made.delta), alternative="greater").pvalue > 1e-9
+    assert (
+        binomtest(released, runs, float(query_plan.delta), alternative="greater").pvalue > 1e-9
+    )
 
 
 KEYS = (GroupKey("ward", "text", ("A", "B", "C")),)
@@ -179,9 +181,9 @@ COUNT = Output("n", "COUNT(*)", N, Fraction(0), None, True, None, False)
 
 
 def grouped(n, **changes):
-    made = plan(1, keys=KEYS, outputs=(WARD, COUNT), **changes)
+    query_plan = plan(1, keys=KEYS, outputs=(WARD, COUNT), **changes)
     engine = ExactGroups((pa.array(["A", "B", "C"]),), None, {"n": np.array(n)})
-    return draw_answer(made, engine).table
+    return draw_answer(query_plan, engine).table
 
 
 def test_having_order_and_limit_see_noisy_values_only():
@@ -204,7 +206,7 @@ def test_having_order_and_limit_see_noisy_values_only():
 def test_columns_and_their_types():
     table = grouped([1, 2, 3])
     assert table.column_names == ["ward", "n", "n_margin", "n_low", "n_high"]
-    assert [str(one) for one in table.schema.types] == ["string", *["int64"] * 4]
+    assert [str(kind) for kind in table.schema.types] == ["string", *["int64"] * 4]
     assert set(table["n_margin"].to_pylist()) == {3}
     for row in table.to_pylist():
         assert (row["n_low"], row["n_high"]) == (row["n"] - 3, row["n"] + 3)
@@ -212,12 +214,12 @@ def test_columns_and_their_types():
 
 def test_names_that_clash_stay_apart():
     outputs = (WARD, COUNT, replace(COUNT, name="n_margin"), COUNT)
-    made = plan(1, keys=KEYS, outputs=outputs)
+    query_plan = plan(1, keys=KEYS, outputs=outputs)
     engine = ExactGroups((pa.array(["A"]),), None, {"n": np.array([5])})
-    names = draw_answer(made, engine).table.column_names
+    names = draw_answer(query_plan, engine).table.column_names
     assert len(set(names)) == len(names) == 13
     taken = (WARD, COUNT, replace(COUNT, name="n_low"), replace(COUNT, name="n_low"))
-    answer = draw_answer(replace(made, outputs=taken), engine)
+    answer = draw_answer(replace(query_plan, outputs=taken), engine)
     assert len({*answer.table.column_names}) == 13
     assert answer.margins["n_low_"] == "n_low__margin"  # as before there were ends
     assert answer.shown == ("ward", "n", "n_low", "n_low_")
@@ -246,9 +248,9 @@ def test_counts_from_a_mean_are_whole_numbers():
         ),
     )
     block = Block(("n", "m"), "mean", Laplace(epsilon=1, sensitivity=1000))
-    made = plan(1, blocks=(block,), outputs=outputs)
+    query_plan = plan(1, blocks=(block,), outputs=outputs)
     table = draw_answer(
-        made, ExactGroups((), None, {"n": np.array([4000]), "m": np.array([6000])})
+        query_plan, ExactGroups((), None, {"n": np.array([4000]), "m": np.array([6000])})
     ).table
     assert str(table["n"].type) == "int64"
     assert table["n_margin"].to_pylist() == [5]
@@ -265,8 +267,8 @@ def test_what_has_no_value_is_null():
         None,
         False,
     )
-    made = plan(1, outputs=(nothing,))
-    table = draw_answer(made, ExactGroups((), None, {"n": np.array([5])})).table
+    query_plan = plan(1, outputs=(nothing,))
+    table = draw_answer(query_plan, ExactGroups((), None, {"n": np.array([5])})).table
     assert table.to_pylist() == [dict.fromkeys(("r", "r_margin", "r_low", "r_high"))]
 
 
@@ -285,9 +287,9 @@ def test_a_number_without_noise_needs_no_margin():
         ),
         COUNT,
     )
-    made = plan(1, keys=(decade,), outputs=outputs)
+    query_plan = plan(1, keys=(decade,), outputs=outputs)
     engine = ExactGroups((pa.array([0, 1]),), None, {"n": np.array([5, 6])})
-    table = draw_answer(made, engine).table
+    table = draw_answer(query_plan, engine).table
     assert table.column_names == ["next", "n", "n_margin", "n_low", "n_high"]
     assert table["next"].to_pylist() == [10, 20]
 
@@ -295,11 +297,11 @@ def test_a_number_without_noise_needs_no_margin():
 def test_an_average_of_everybody_is_twice_as_good_as_two_half_budgets(engine):
     """AVG, add-remove, same epsilon, against half for the count, half for the centred sum."""
     known = policy(person=False)
-    made = planned(parse("SELECT AVG(age) AS age FROM visits"), known, epsilon=0.1)
-    exact = engine.run(made).reveal_to(lambda integers: integers)
-    value = np.asarray(repeated(made, exact).table["age"])
+    query_plan = planned(parse("SELECT AVG(age) AS age FROM visits"), known, epsilon=0.1)
+    exact = engine.run(query_plan).reveal_to(lambda integers: integers)
+    value = np.asarray(repeated(query_plan, exact).table["age"])
     integers = {name: values.astype(np.float64) for name, values in exact.features.items()}
-    mean = float(evaluate(made.outputs[0].node, integers)[0])
+    mean = float(evaluate(query_plan.outputs[0].node, integers)[0])
     n = round(sum(values[0] for values in integers.values()) / 120)
     count = Laplace(epsilon=0.05).release(np.full(DRAWS, n))
     total = Laplace(epsilon=0.05, sensitivity=60).release(
@@ -312,8 +314,8 @@ def test_an_average_of_everybody_is_twice_as_good_as_two_half_budgets(engine):
 @pytest.mark.parametrize(("most", "kind"), [(10**6, pa.int64()), (2**60, pa.float64())])
 def test_the_type_of_a_column_is_the_plans_not_the_draws(most, kind):
     frame = pa.table({"x": [1, 2, 3]})
-    asked = dp.protect(frame, name="t", bounds={"x": (0, most)}, step={"x": 1}, epsilon=10**6)
+    opened = dp.protect(frame, name="t", bounds={"x": (0, most)}, step={"x": 1}, epsilon=10**6)
     for _ in range(50):
-        found = asked.sql("SELECT SUM(x) AS s FROM t", epsilon=100, fresh=True).to_arrow()
-        assert found.schema.field("s").type == kind
-        assert found.schema.field("s_margin").type == kind
+        table = opened.sql("SELECT SUM(x) AS s FROM t", epsilon=100, fresh=True).to_arrow()
+        assert table.schema.field("s").type == kind
+        assert table.schema.field("s_margin").type == kind

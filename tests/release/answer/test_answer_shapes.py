@@ -58,11 +58,11 @@ def engine():
 @pytest.mark.parametrize("shape", SHAPES)
 def test_margins_cover_and_are_not_padded(engine, shape):
     """Against what the engine finds, clipped and bounded."""
-    made = plan(parse(f"SELECT {shape}"), policy(), epsilon=2)
-    exact = engine.run(made).reveal_to(lambda integers: integers)
-    answer = repeated(made, exact)
+    query_plan = plan(parse(f"SELECT {shape}"), policy(), epsilon=2)
+    exact = engine.run(query_plan).reveal_to(lambda integers: integers)
+    answer = repeated(query_plan, exact)
     integers = {name: values.astype(np.float64) for name, values in exact.features.items()}
-    for output in made.outputs:
+    for output in query_plan.outputs:
         true = float(shown_values(output.node, integers, low=output.low, high=output.high)[0])
         value = np.asarray(answer.table[output.name], dtype=np.float64)
         margin = np.asarray(answer.table[answer.margins[output.name]], dtype=np.float64)

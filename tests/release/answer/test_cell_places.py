@@ -18,10 +18,10 @@ def cells(*keys):
 
 
 def test_declared_keys_are_crossed_the_last_fastest():
-    found = cells(["B", "A", "X", "B"], [20, 10, 10, None])
+    counts = cells(["B", "A", "X", "B"], [20, 10, 10, None])
     lists = [pa.array(["A", "B"]), pa.array([10, 20, 30])]
-    assert rows(place_among_declared(found, lists, -1)["q"]) == [(0, 1, 7), (4, 0, 7)]
-    assert rows(place_among_declared(found, lists, 6)["q"]) == [
+    assert rows(place_among_declared(counts, lists, -1)["q"]) == [(0, 1, 7), (4, 0, 7)]
+    assert rows(place_among_declared(counts, lists, 6)["q"]) == [
         (0, 1, 7),
         (4, 0, 7),
         (6, 2, 7),
@@ -30,15 +30,15 @@ def test_declared_keys_are_crossed_the_last_fastest():
 
 
 def test_private_keys_are_found_whatever_their_order():
-    found = cells(["b", "a", None, "c"], [1, 2, 3, 4])
+    counts = cells(["b", "a", None, "c"], [1, 2, 3, 4])
     shown = [pa.array(["a", None, "b", "b"]), pa.array([2, 3, 9, 1])]
-    assert rows(place_among_shown(found, shown, -1)["q"]) == [(0, 1, 7), (1, 2, 7), (3, 0, 7)]
-    assert (4, 3, 7) in rows(place_among_shown(found, shown, 4)["q"])
+    assert rows(place_among_shown(counts, shown, -1)["q"]) == [(0, 1, 7), (1, 2, 7), (3, 0, 7)]
+    assert (4, 3, 7) in rows(place_among_shown(counts, shown, 4)["q"])
 
 
 def test_without_keys_there_is_one_group():
-    found = {"q": CellCounts((), np.array([3, 5]), np.array([1, 2]))}
-    assert rows(place_among_declared(found, [], -1)["q"]) == [(0, 3, 1), (0, 5, 2)]
+    counts = {"q": CellCounts((), np.array([3, 5]), np.array([1, 2]))}
+    assert rows(place_among_declared(counts, [], -1)["q"]) == [(0, 3, 1), (0, 5, 2)]
 
 
 def test_no_cells_and_no_groups_are_fine():

@@ -26,19 +26,19 @@ def engine():
         yield opened
 
 
-def repeated(made, exact, draws):
+def repeated(plan, exact, draws):
     """The same cells as `draws` groups, so that one release draws from them so often."""
     places = np.arange(draws)
     cells = {
         name: CellCounts(
-            (pa.array(np.repeat(places, one.cell.size)),),
-            np.tile(one.cell, draws),
-            np.tile(one.count, draws),
+            (pa.array(np.repeat(places, counts.cell.size)),),
+            np.tile(counts.cell, draws),
+            np.tile(counts.count, draws),
         )
-        for name, one in exact.cells.items()
+        for name, counts in exact.cells.items()
     }
     key = GroupKey("draw", "number", tuple(places.tolist()), Fraction(1))
-    keyed = replace(made, keys=(key,), engine_sql="")
+    keyed = replace(plan, keys=(key,), engine_sql="")
     return draw_answer(keyed, ExactGroups((), None, {}, cells)).table
 
 
@@ -64,19 +64,19 @@ QUANTILES = [
 def test_margins_of_quantiles_cover(engine, aggregate, neighbors, brackets, size):
     """In ranks, of the clipped and bounded rows; in the column's unit where they say so."""
     draws = size(small=60, full=20_000, what="draws each")
-    made = planned(
+    plan = planned(
         parse(f"SELECT {aggregate} FROM visits"),
         policy(neighbors=neighbors),
         epsilon=2,
         delta=0,
         brackets=brackets,
     )
-    exact = engine.run(made).reveal_to(lambda integers: integers)
+    exact = engine.run(plan).reveal_to(lambda integers: integers)
     cells, counts, upto = fraction(exact)
-    table = repeated(made, exact, draws)
-    (choice,) = made.choices
+    table = repeated(plan, exact, draws)
+    (choice,) = plan.choices
     grid, rows = choice.mechanism.grid, int(upto[-1])
-    for output in made.outputs:
+    for output in plan.outputs:
         level = choice.mechanism.quantiles[choice.names.index(output.node.name)]
         value, half, low, high = (
             np.asarray(table[f"{output.name}{beside}"], dtype=np.float64)
@@ -106,41 +106,41 @@ def test_margins_of_quantiles_cover(engine, aggregate, neighbors, brackets, size
 def test_margins_of_modes_cover(engine, aggregate, neighbors, size):
     """The i-th choice is at most this many rows behind the i-th most frequent value."""
     draws = size(small=300, full=20_000, what="draws each")
-    made = planned(
+    plan = planned(
         parse(f"SELECT {aggregate} FROM visits"),
         policy(neighbors=neighbors),
         epsilon=0.2,
         delta=0,
     )
-    exact = engine.run(made).reveal_to(lambda integers: integers)
+    exact = engine.run(plan).reveal_to(lambda integers: integers)
     (cells,) = exact.cells.values()
-    (choice,) = made.choices
+    (choice,) = plan.choices
     counts = dict.fromkeys(choice.labels, 0)
     for cell, count in zip(cells.cell.tolist(), cells.count.tolist(), strict=True):
         counts[choice.labels[cell]] = count
     best = sorted(counts.values(), reverse=True)
-    table = repeated(made, exact, draws)
-    for i, output in enumerate(made.outputs):
-        found = np.array([counts[one] for one in table[output.name].to_pylist()])
+    table = repeated(plan, exact, draws)
+    for i, output in enumerate(plan.outputs):
+        reached = np.array([counts[each] for each in table[output.name].to_pylist()])
         half = np.asarray(table[f"{output.name}_margin"])
-        assert np.mean(best[i] - found <= half) >= LEVEL - 0.008
-    if len(made.outputs) == 2:
-        first, second = (table[one.name].to_pylist() for one in made.outputs)
-        assert not any(one == two for one, two in zip(first, second, strict=True))
+        assert np.mean(best[i] - reached <= half) >= LEVEL - 0.008
+    if len(plan.outputs) == 2:
+        first, second = (table[each.name].to_pylist() for each in plan.outputs)
+        assert not any(each == two for each, two in zip(first, second, strict=True))
 
 
 @pytest.mark.parametrize("person", [True, False])
 def test_margins_of_distinct_counts_cover_and_are_not_padded(engine, person):
     draws = 20_000
-    made = planned(
+    plan = planned(
         parse("SELECT COUNT(DISTINCT age) AS n FROM visits"),
         policy(person=person),
         epsilon=0.5,
         delta=0,
     )
-    exact = engine.run(made).reveal_to(lambda integers: integers)
+    exact = engine.run(plan).reveal_to(lambda integers: integers)
     (cells,) = exact.cells.values()
-    table = repeated(made, exact, draws)
+    table = repeated(plan, exact, draws)
     error = np.abs(np.asarray(table["n"]) - int(cells.count.sum()))
     margin = np.asarray(table["n_margin"])
     assert np.mean(error <= margin) >= 0.942
@@ -152,13 +152,13 @@ def test_the_mode_follows_the_law_of_its_mechanism():
     from scipy.stats import chisquare
 
     known = policy(person=False)
-    made = planned(parse("SELECT MODE(ward) AS w FROM visits"), known, epsilon=1, delta=0)
+    plan = planned(parse("SELECT MODE(ward) AS w FROM visits"), known, epsilon=1, delta=0)
     exact = ExactGroups(
         (), None, {}, {"q0_0": CellCounts((), np.array([0, 2]), np.array([5, 3]))}
     )
     draws = 6_000
-    found = Counter(repeated(made, exact, draws)["w"].to_pylist())
-    seen = np.array([found[ward] for ward in "ABC"])
+    frequencies = Counter(repeated(plan, exact, draws)["w"].to_pylist())
+    seen = np.array([frequencies[ward] for ward in "ABC"])
 
     def fits(epsilon):
         law = dp.PermuteAndFlip(epsilon=epsilon, monotone=True).pmf([5, 0, 3])
@@ -174,11 +174,11 @@ def test_the_median_follows_the_law_of_its_mechanism():
 
     known = policy(person=False)
     question = parse("SELECT MEDIAN(age) AS m FROM visits")
-    made = planned(question, known, epsilon=1, delta=0, brackets=False)
+    plan = planned(question, known, epsilon=1, delta=0, brackets=False)
     cells, counts = np.array([20, 60, 100]), np.array([3, 4, 3])
     exact = ExactGroups((), None, {}, {"q0_0": CellCounts((), cells, counts)})
     draws = 4_000
-    drawn = np.asarray(repeated(made, exact, draws)["m"], dtype=np.int64)
+    drawn = np.asarray(repeated(plan, exact, draws)["m"], dtype=np.int64)
     ages = np.arange(121)
     below = (counts * (cells < ages[:, None])).sum(axis=1)
     upto = (counts * (cells <= ages[:, None])).sum(axis=1)
@@ -200,8 +200,8 @@ def test_empty_groups_are_drawn_too():
         "FROM visits WHERE age > 1000 GROUP BY ward"
     )
     with DuckDB.open({"visits": visits(60)}) as opened:
-        made = planned(parse(sql), policy(), epsilon=1, delta=0)
-        table = opened.run(made).reveal_to(lambda exact: draw_answer(made, exact)).table
+        plan = planned(parse(sql), policy(), epsilon=1, delta=0)
+        table = opened.run(plan).reveal_to(lambda exact: draw_answer(plan, exact)).table
     assert table["ward"].to_pylist() == ["A", "B", "C"]
     assert table["m"].null_count == table["u"].null_count == table["d"].null_count == 0
 

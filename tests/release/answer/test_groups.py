@@ -20,27 +20,27 @@ SURE = Thresholding(epsilon=1, delta=0.01)
 
 def exact(keys, n, units=None):
     return ExactGroups(
-        tuple(pa.array(one) for one in keys),
+        tuple(pa.array(column) for column in keys),
         None if units is None else np.array(units),
         {"n": np.array(n)},
     )
 
 
 def shown(groups):
-    return [one.to_pylist() for one in groups.keys], groups.features["n"].tolist()
+    return [column.to_pylist() for column in groups.keys], groups.features["n"].tolist()
 
 
 def test_declared_keys_all_appear_in_their_order():
-    found = form_groups(plan(1, keys=(WARD,)), exact([["A"]], [5]))
-    assert shown(found) == ([["B", "A"]], [0, 5])
+    groups = form_groups(plan(1, keys=(WARD,)), exact([["A"]], [5]))
+    assert shown(groups) == ([["B", "A"]], [0, 5])
     assert form_groups(plan(1, keys=(WARD,)), exact([pa.array([], pa.string())], [])).count == 2
 
 
 def test_every_combination_appears_the_last_key_fastest():
-    found = form_groups(
+    groups = form_groups(
         plan(1, keys=(WARD, DECADE)), exact([["A", "B", "A"], [0, 2, 1]], [1, 2, 3])
     )
-    assert shown(found) == (
+    assert shown(groups) == (
         [["B", "B", "B", "A", "A", "A"], [0, 10, 20, 0, 10, 20]],
         [0, 0, 2, 1, 3, 0],
     )
@@ -48,9 +48,9 @@ def test_every_combination_appears_the_last_key_fastest():
 
 def test_the_rest_is_one_more_group_where_it_is_asked_for():
     engine = exact([["A", None, "B", None], [1, 1, None, None]], [1, 20, 300, 4000])
-    found = form_groups(plan(1, keys=(WARD, DECADE), other=True), engine)
-    assert found.count == 7
-    keys, n = shown(found)
+    groups = form_groups(plan(1, keys=(WARD, DECADE), other=True), engine)
+    assert groups.count == 7
+    keys, n = shown(groups)
     assert (keys[0][-1], keys[1][-1], n[-1]) == (None, None, 4320)
     assert sum(n[:-1]) == 1
     assert sum(shown(form_groups(plan(1, keys=(WARD, DECADE)), engine))[1]) == 1
@@ -59,17 +59,17 @@ def test_the_rest_is_one_more_group_where_it_is_asked_for():
 def test_null_is_a_declared_group_like_any_other():
     ward, decade = (replace(key, values=(*key.values, None)) for key in (WARD, DECADE))
     engine = exact([["A", None, "B", "X"], [1, 1, None, None]], [1, 20, 300, 4000])
-    found = form_groups(plan(1, keys=(ward, decade)), engine)
+    groups = form_groups(plan(1, keys=(ward, decade)), engine)
     wards, decades = ["B"] * 4 + ["A"] * 4 + [None] * 4, [0, 10, 20, None] * 3
-    assert shown(found) == ([wards, decades], [0, 0, 0, 300, 0, 1, 0, 0, 0, 20, 0, 0])
+    assert shown(groups) == ([wards, decades], [0, 0, 0, 300, 0, 1, 0, 0, 0, 20, 0, 0])
     truth = GroupKey("ok", "boolean", (False, True, None))
-    found = form_groups(plan(1, keys=(truth,)), exact([[None, True]], [7, 2]))
-    assert shown(found) == ([[False, True, None]], [0, 2, 7])
+    groups = form_groups(plan(1, keys=(truth,)), exact([[None, True]], [7, 2]))
+    assert shown(groups) == ([[False, True, None]], [0, 2, 7])
 
 
 def test_without_keys_there_is_one_group():
-    found = form_groups(plan(1), exact([], [7]))
-    assert shown(found) == ([], [7])
+    groups = form_groups(plan(1), exact([], [7]))
+    assert shown(groups) == ([], [7])
 
 
 def test_kinds_of_keys():
@@ -93,47 +93,47 @@ private = plan(1, 0.01, keys=(GroupKey("code", "text", None),), thresholding=SUR
 
 
 def test_private_keys_are_sorted_whatever_the_engine_does():
-    one = form_groups(private, exact([["b", "a", "c"]], [1, 2, 3], [900, 900, 900]))
+    first = form_groups(private, exact([["b", "a", "c"]], [1, 2, 3], [900, 900, 900]))
     two = form_groups(private, exact([["c", "b", "a"]], [3, 1, 2], [900, 900, 900]))
-    assert shown(one) == shown(two) == ([["a", "b", "c"]], [2, 1, 3])
-    assert abs(one.units - 900).max() < 100
+    assert shown(first) == shown(two) == ([["a", "b", "c"]], [2, 1, 3])
+    assert abs(first.units - 900).max() < 100
 
 
 def test_rare_keys_are_gone_without_a_trace():
-    found = form_groups(private, exact([["rare", "often"]], [1, 2], [0, 900]))
-    assert shown(found) == ([["often"]], [2])
-    assert found.units.shape == (1,)
+    groups = form_groups(private, exact([["rare", "often"]], [1, 2], [0, 900]))
+    assert shown(groups) == ([["often"]], [2])
+    assert groups.units.shape == (1,)
     nobody = form_groups(private, exact([["rare"]], [1], [0]))
     assert nobody.count == 0
 
 
 def test_rare_keys_end_up_in_the_rest():
     wanted = replace(private, other=True)
-    found = form_groups(wanted, exact([["rare", None, "often"]], [1, 10, 200], [0, 900, 900]))
-    assert shown(found) == ([["often", None]], [200, 11])
-    assert np.isnan(found.units[-1])
+    groups = form_groups(wanted, exact([["rare", None, "often"]], [1, 10, 200], [0, 900, 900]))
+    assert shown(groups) == ([["often", None]], [200, 11])
+    assert np.isnan(groups.units[-1])
 
 
 def test_a_missing_key_is_a_key_like_any_other():
-    found = form_groups(private, exact([[None, "often"]], [1, 2], [900, 900]))
-    assert shown(found) == ([["often", None]], [2, 1])
+    groups = form_groups(private, exact([[None, "often"]], [1, 2], [900, 900]))
+    assert shown(groups) == ([["often", None]], [2, 1])
 
 
 @pytest.mark.parametrize("other", [True, False])
 def test_integers_of_any_size_stay_exact(other):
     big = np.array([2**90, 2**62, 1], dtype=object)
     engine = ExactGroups((pa.array(["A", "X", "Y"]),), None, {"n": big})
-    found = form_groups(plan(1, keys=(WARD,), other=other), engine).features["n"].tolist()
-    assert found == [0, 2**90, *([2**62 + 1] if other else [])]
+    numbers = form_groups(plan(1, keys=(WARD,), other=other), engine).features["n"].tolist()
+    assert numbers == [0, 2**90, *([2**62 + 1] if other else [])]
     near = ExactGroups((pa.array(["X", "Y"]),), None, {"n": np.array([2**62, 2**62])})
-    found = form_groups(plan(1, keys=(WARD,), other=True), near).features["n"].tolist()
-    assert found == [0, 0, 2**63]
+    numbers = form_groups(plan(1, keys=(WARD,), other=True), near).features["n"].tolist()
+    assert numbers == [0, 0, 2**63]
 
 
 def test_far_dates_stay_text():
     far = plan(1, 0.01, keys=(GroupKey("day", "date", None),), thresholding=SURE)
-    found = form_groups(far, exact([["2026-11-15", "infinity"]], [1, 2], [900, 900]))
-    assert shown(found)[0] == [["2026-11-15", "infinity"]]
+    groups = form_groups(far, exact([["2026-11-15", "infinity"]], [1, 2], [900, 900]))
+    assert shown(groups)[0] == [["2026-11-15", "infinity"]]
 
 
 @pytest.mark.parametrize(
@@ -141,12 +141,12 @@ def test_far_dates_stay_text():
 )
 def test_whole_keys_in_a_row_are_found_as_any_others_are(declared):
     column = pa.array([4, None, 3, 5, 7, -(2**63), 2**63 - 1, 6, 2, 1], pa.int64())
-    found = [declared.index(one) if one in declared else None for one in column.to_pylist()]
+    places = [declared.index(each) if each in declared else None for each in column.to_pylist()]
     in_a_row = declared == list(range(declared[0], declared[0] + len(declared)))
     for find in (_look_up_places, _places_in_range) if in_a_row else (_look_up_places,):
         place, known = find(column, pa.array(declared, pa.int64()))
-        assert known.tolist() == [one is not None for one in found]
-        assert place[known].tolist() == [one for one in found if one is not None]
+        assert known.tolist() == [each is not None for each in places]
+        assert place[known].tolist() == [each for each in places if each is not None]
         assert set(place[~known].tolist()) <= {0}
 
 
@@ -158,21 +158,25 @@ NUMBERED = GroupKey("decade", "number", (0, 10, 20), Fraction(10))
 def test_declared_groups_are_the_same_in_batches(keys, other):
     columns = {"text": ["A", "B", "C", None], "number": [2, 0, None, 7]}
     whole = exact([columns[key.kind] for key in keys], [1, 2**70, 3, 4])
-    asked = plan(1, keys=keys, other=other)
-    assert shown(form_groups(asked, batches(whole, [1, 3]))) == shown(form_groups(asked, whole))
-    assert shown(form_groups(asked, batches(whole, [0, 4]))) == shown(form_groups(asked, whole))
+    query_plan = plan(1, keys=keys, other=other)
+    assert shown(form_groups(query_plan, batches(whole, [1, 3]))) == shown(
+        form_groups(query_plan, whole)
+    )
+    assert shown(form_groups(query_plan, batches(whole, [0, 4]))) == shown(
+        form_groups(query_plan, whole)
+    )
 
 
 @pytest.mark.parametrize("other", [False, True])
 def test_private_groups_are_the_same_in_batches(other):
-    asked = replace(private, other=other)
+    query_plan = replace(private, other=other)
     # Sure to be kept or sure to be left out, so that noise decides nothing.
     whole = exact([["b", None, "a", "c", "d"]], [1, 2, 3, 2**70, 5], [900, 900, 900, 0, 900])
-    once = form_groups(asked, whole)
-    again = form_groups(asked, batches(whole, [2, 4]))
+    once = form_groups(query_plan, whole)
+    again = form_groups(query_plan, batches(whole, [2, 4]))
     assert shown(again) == shown(once)
     assert once.units.shape == again.units.shape == (4,)
-    none = form_groups(asked, batches(exact([pa.array([], pa.string())], [], []), []))
+    none = form_groups(query_plan, batches(exact([pa.array([], pa.string())], [], []), []))
     assert none.count == other
 
 
@@ -198,5 +202,5 @@ def batches(whole, cuts):
 
 def _plain(values):
     """As an engine hands a batch over: int64 unless an integer is wider."""
-    fits = all(abs(int(one)) < 2**63 for one in values)
+    fits = all(abs(int(number)) < 2**63 for number in values)
     return values.astype(np.int64 if fits else object)

@@ -25,12 +25,12 @@ def test_only_shared_keys_are_shown_and_sorted(unit, other):
         delta=1e-3,
         **({} if unit is None else {"unit": unit, "max_groups_per_unit": 3}),
     )
-    asked = "SELECT key, COUNT(*) AS n, SUM(x) AS s FROM data GROUP BY key"
+    sql = "SELECT key, COUNT(*) AS n, SUM(x) AS s FROM data GROUP BY key"
     # That any of the rare keys is shown has probability 1.5e-7 at most.
-    answer = session.sql(asked, epsilon=10, delta=1e-12, other=other).to_arrow()
+    answer = session.sql(sql, epsilon=10, delta=1e-12, other=other).to_arrow()
     assert answer["key"].to_pylist() == sorted(SHARED) + [None] * other
     for name in ("n", "s"):
-        found = answer[name].to_numpy()[:3]
-        assert np.abs(found - PEOPLE).max() < 200
+        numbers = answer[name].to_numpy()[:3]
+        assert np.abs(numbers - PEOPLE).max() < 200
     if other:
         assert abs(answer["s"].to_pylist()[-1] - ALONE) < 200

@@ -45,10 +45,10 @@ def test_missing_and_infinite_margins_and_names_that_are_taken():
     table = pa.table(
         {"n": [1.0, None, 2.0], "n_margin": [None, 3.0, math.inf], "n_low": ["a", "b", "c"]}
     )
-    found = interval_table(Answer(table, {"n": "n_margin"}), {})
-    assert found.column_names == ["n", "n_low_", "n_high", "n_low"]
-    assert found["n_low_"].to_pylist() == [None, None, -math.inf]
-    assert found["n_high"].to_pylist() == [None, None, math.inf]
+    intervals = interval_table(Answer(table, {"n": "n_margin"}), {})
+    assert intervals.column_names == ["n", "n_low_", "n_high", "n_low"]
+    assert intervals["n_low_"].to_pylist() == [None, None, -math.inf]
+    assert intervals["n_high"].to_pylist() == [None, None, math.inf]
 
 
 def test_ends_that_an_answer_brings_are_shown_as_they_are():
@@ -62,5 +62,5 @@ def test_ends_that_an_answer_brings_are_shown_as_they_are():
 
 def test_ranks_are_no_distance():
     table = pa.table({"median": [7], "median_margin": [3]})
-    found = interval_table(Answer(table, {"median": "median_margin"}), {"median": "ranks"})
-    assert found.to_pylist() == [{"median": 7, "median_margin_ranks": 3}]
+    intervals = interval_table(Answer(table, {"median": "median_margin"}), {"median": "ranks"})
+    assert intervals.to_pylist() == [{"median": 7, "median_margin_ranks": 3}]

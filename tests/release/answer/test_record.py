@@ -63,18 +63,18 @@ def test_what_is_kept_is_the_answer_again(table):
     ids=str,
 )
 def test_every_change_changes_the_hash(other):
-    one = {"n": [1, 2], "w": ["ab", "c"]}
-    assert record.fingerprint(pa.table(one)) != record.fingerprint(pa.table(other))
+    columns = {"n": [1, 2], "w": ["ab", "c"]}
+    assert record.fingerprint(pa.table(columns)) != record.fingerprint(pa.table(other))
 
 
 def test_null_is_not_zero_and_not_empty():
     tables = [{"n": [None, 0]}, {"n": [0, 0]}, {"n": [0, None]}]
-    typed = [pa.table({"n": pa.array(one["n"], pa.int64())}) for one in tables]
-    assert len({record.fingerprint(one) for one in typed}) == 3
+    typed = [pa.table({"n": pa.array(table["n"], pa.int64())}) for table in tables]
+    assert len({record.fingerprint(table) for table in typed}) == 3
 
 
 @pytest.mark.parametrize(
-    ("listed", "found"),
+    ("listed", "rows"),
     [
         ([{"name": "n"}], [{"n": 1}]),
         ([{"name": "n", "type": "integer"}], [{"m": 1}]),
@@ -89,6 +89,6 @@ def test_null_is_not_zero_and_not_empty():
     ],
     ids=str,
 )
-def test_rows_that_are_not_as_announced_are_refused(listed, found):
+def test_rows_that_are_not_as_announced_are_refused(listed, rows):
     with pytest.raises(InvalidCertificate):
-        record.read_table(listed, found)
+        record.read_table(listed, rows)

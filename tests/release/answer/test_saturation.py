@@ -29,50 +29,50 @@ def test_what_is_in_range_stays_as_it_is():
     exact = ExactGroups(
         (pa.array(["a", None]),), np.array([3, 4]), {"n": np.array([-1, 2**62])}
     )
-    found = saturate(grouped("text"), exact)
-    assert found.keys[0] is exact.keys[0]
-    assert found.units.tolist() == [3, 4]
-    assert found.features["n"] is exact.features["n"]
+    groups = saturate(grouped("text"), exact)
+    assert groups.keys[0] is exact.keys[0]
+    assert groups.units.tolist() == [3, 4]
+    assert groups.features["n"] is exact.features["n"]
 
 
 def test_sums_are_cut():
     wide = np.array([10**400, -(10**400), 5, 2.5, None, "x"], dtype=object)
-    found = saturate(asked_plans()[0], ExactGroups((), None, {"n": wide}))
-    assert found.features["n"].tolist() == [MOST_SUM, -MOST_SUM, 5, 2, 0, 0]
+    groups = saturate(asked_plans()[0], ExactGroups((), None, {"n": wide}))
+    assert groups.features["n"].tolist() == [MOST_SUM, -MOST_SUM, 5, 2, 0, 0]
 
 
 def test_text_that_is_not_utf8_is_mended():
     broken = not_utf8([b"ok", b"a\xff", None], pa.string(), pa.binary())
-    found = saturate(grouped("text"), ExactGroups((broken,), None, {}))
-    assert found.keys[0].to_pylist() == ["ok", "a\ufffd", None]
-    assert found.keys[0].type == pa.string()
+    groups = saturate(grouped("text"), ExactGroups((broken,), None, {}))
+    assert groups.keys[0].to_pylist() == ["ok", "a\ufffd", None]
+    assert groups.keys[0].type == pa.string()
 
 
 def test_keys_of_another_kind_are_missing():
     for column in (pa.array([[1], None]), pa.array([b"\xff", None])):
-        found = saturate(grouped("text"), ExactGroups((column,), None, {}))
-        assert found.keys[0].to_pylist() == [None, None]
+        groups = saturate(grouped("text"), ExactGroups((column,), None, {}))
+        assert groups.keys[0].to_pylist() == [None, None]
     wide = pa.array([2**64 - 1, None], pa.uint64())
-    found = saturate(grouped("number"), ExactGroups((wide,), None, {}))
-    assert found.keys[0].to_pylist() == [2**63 - 1, None]
-    found = saturate(grouped("boolean"), ExactGroups((pa.array(["x"]),), None, {}))
-    assert found.keys[0].to_pylist() == [None]
+    groups = saturate(grouped("number"), ExactGroups((wide,), None, {}))
+    assert groups.keys[0].to_pylist() == [2**63 - 1, None]
+    groups = saturate(grouped("boolean"), ExactGroups((pa.array(["x"]),), None, {}))
+    assert groups.keys[0].to_pylist() == [None]
 
 
 @pytest.mark.parametrize("type_", [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint32()])
 def test_whole_keys_come_in_one_width(type_):
     exact = ExactGroups((pa.array([1, None, 7], type_),), None, {})
-    (found,) = saturate(grouped("number"), exact).keys
-    assert found.equals(pa.array([1, None, 7], pa.int64()))
+    (column,) = saturate(grouped("number"), exact).keys
+    assert column.equals(pa.array([1, None, 7], pa.int64()))
 
 
 def test_cells_and_counts_are_cut():
     plan = next(plan for plan in asked_plans() if plan.choices and not plan.keys)
     name, size = next(iter(cell_numbers(plan).items()))
     cells = CellCounts((), np.array([-4, 10**9, 1]), np.array([-1, 2**62, 7]))
-    found = saturate(plan, ExactGroups((), None, {}, {name: cells})).cells[name]
-    assert found.cell.tolist() == [0, size - 1, 1]
-    assert found.count.tolist() == [0, 2**53, 7]
+    counts = saturate(plan, ExactGroups((), None, {}, {name: cells})).cells[name]
+    assert counts.cell.tolist() == [0, size - 1, 1]
+    assert counts.count.tolist() == [0, 2**53, 7]
 
 
 def test_rows_beyond_the_limit_do_not_count():

@@ -98,9 +98,9 @@ def count_misses(trials: int) -> dict[str, tuple[int, int, int]]:
     truths = {}
     for name, text in questions.items():
         loose = text.split(" ORDER BY n DESC")[0].split(" WHERE n > 12")[0]
-        made = plain.sql(loose.format(TRUE)).to_arrow_table()
+        table = plain.sql(loose.format(TRUE)).to_arrow_table()
         keys = ["k", "size"] if name == "rows" else ["one"]
-        truths[name] = {tuple(row[k] for k in keys): row for row in made.to_pylist()}
+        truths[name] = {tuple(row[k] for k in keys): row for row in table.to_pylist()}
     misses: Counter[str] = Counter()
     values: Counter[str] = Counter()
     shown: Counter[str] = Counter()

@@ -49,11 +49,11 @@ def outcome(call, values):
 def test_neighbouring_arrays_get_the_same_status_and_message(size):
     rng = random.Random(14)
     for _ in range(size(small=10, full=2_000, what="pairs of arrays, asked about")):
-        name, asked = rng.choice([*CONTAINERS]), rng.choice([*CALLS])
+        name, call = rng.choice([*CONTAINERS]), rng.choice([*CALLS])
         first, second = Neighbours.draw(rng).columns(rng, CONTAINERS[name])
-        one, other = outcome(CALLS[asked], first), outcome(CALLS[asked], second)
-        assert one == other, (name, asked)
-        assert isinstance(one, tuple) == asked.startswith("w"), (name, asked, one)
+        result, other = outcome(CALLS[call], first), outcome(CALLS[call], second)
+        assert result == other, (name, call)
+        assert isinstance(result, tuple) == call.startswith("w"), (name, call, result)
 
 
 NOTHING = {

@@ -45,8 +45,8 @@ def session(values=VALUES, **declared):
 
 @pytest.mark.parametrize(("line", "selected"), LINES)
 def test_the_plan_is_the_sessions(line, selected):
-    made = session(bounds={"value": (0, 1)}).plan(f"SELECT {selected} FROM data", epsilon=1)
-    assert line(VALUES, bounds=(0, 1), epsilon=1).plan == made
+    plan = session(bounds={"value": (0, 1)}).plan(f"SELECT {selected} FROM data", epsilon=1)
+    assert line(VALUES, bounds=(0, 1), epsilon=1).plan == plan
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -71,22 +71,22 @@ def test_what_is_declared_reaches_the_plan():
     declared = session(
         bounds={"value": (0, 1)}, step={"value": 0.5}, neighbors="replace", delta=1e-6
     )
-    asked = {"epsilon": 1, "delta": 1e-6, "confidence": 0.9}
-    assert got.plan == declared.plan("SELECT SUM(value) AS sum FROM data", **asked)
+    options = {"epsilon": 1, "delta": 1e-6, "confidence": 0.9}
+    assert got.plan == declared.plan("SELECT SUM(value) AS sum FROM data", **options)
 
 
 def test_a_histogram_of_keys():
     got = dp.histogram(["A", "B", "B", None] * 100, keys=["A", "B", "C"], epsilon=1)
-    made = session(["A"], keys={"value": ["A", "B", "C"]})
-    asked = made.plan("SELECT HISTOGRAM(value, 10) AS histogram FROM data", epsilon=1)
-    assert got.plan == asked
+    opened = session(["A"], keys={"value": ["A", "B", "C"]})
+    plan = opened.plan("SELECT HISTOGRAM(value, 10) AS histogram FROM data", epsilon=1)
+    assert got.plan == plan
     assert abs(got.to_arrow()["histogram[B]"][0].as_py() - 200) < 40
 
 
 def test_the_most_frequent_value():
     got = dp.mode(["A", "B", "B", None] * 100, keys=["A", "B", "C"], epsilon=1)
-    made = session(["A"], keys={"value": ["A", "B", "C"]})
-    assert got.plan == made.plan("SELECT MODE(value) AS mode FROM data", epsilon=1)
+    opened = session(["A"], keys={"value": ["A", "B", "C"]})
+    assert got.plan == opened.plan("SELECT MODE(value) AS mode FROM data", epsilon=1)
     assert got.value == "B"
 
 
@@ -151,7 +151,7 @@ def test_what_is_no_array_is_refused(values):
 ODD = [None, float("nan"), "text", "0.5", 10**400, object(), float("inf"), True]
 
 
-@pytest.mark.parametrize("odd", ODD, ids=lambda one: str(type(one).__name__))
+@pytest.mark.parametrize("odd", ODD, ids=lambda value: str(type(value).__name__))
 def test_no_value_changes_the_plan(odd):
     """A list's type is public: it is read as doubles, whatever one row of it is."""
     plain = dp.sum([0.5] * 50, bounds=(0, 1), epsilon=1)

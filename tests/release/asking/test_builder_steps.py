@@ -20,8 +20,8 @@ def visits():
 
 
 def test_both_doors_make_the_equal_plan(visits):
-    asked = visits.table("visits").where("age >= 18").group_by("ward")
-    built = asked.agg(n=dp.count(), cost=dp.mean("cost"), having="n > 3", order_by="n", limit=5)
+    query = visits.table("visits").where("age >= 18").group_by("ward")
+    built = query.agg(n=dp.count(), cost=dp.mean("cost"), having="n > 3", order_by="n", limit=5)
     text = (
         "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits WHERE age >= 18 "
         "GROUP BY ward HAVING n > 3 ORDER BY n LIMIT 5"

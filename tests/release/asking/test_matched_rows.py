@@ -8,8 +8,8 @@ from deniable.release.asking.matched_rows import find_rows, match_rows
 
 def match(answer, others):
     rows = pa.table(answer)
-    found = match_rows(rows, pa.table(others), range(rows.num_columns))
-    return None if found is None else [f.tolist() for f in found]
+    matches = match_rows(rows, pa.table(others), range(rows.num_columns))
+    return None if matches is None else [f.tolist() for f in matches]
 
 
 def test_alike_rows_have_equal_numbers():
@@ -43,7 +43,7 @@ def test_rows_in_the_same_order_are_found_at_their_own_places():
     others = pa.table({"k": ["a", "a"], "n": [1.0, None], "more": [0, 0]})
     places, groups = find_rows(answer, others)
     assert places == [0, 1]
-    assert [found.tolist() for found in groups] == [[0, 1], [0, 1]]
+    assert [group.tolist() for group in groups] == [[0, 1], [0, 1]]
 
 
 def test_a_column_that_is_not_repeated_is_left_out():

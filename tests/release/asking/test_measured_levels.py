@@ -73,8 +73,8 @@ def test_one_charge_of_the_whole_price(session):
 
 def test_its_certificate_is_verified(session):
     answer = session.sql(ROLLUP, epsilon=1)
-    found = dp.verify(answer.to_dict())
-    assert len(found.inner) == 3
+    verification = dp.verify(answer.to_dict())
+    assert len(verification.inner) == 3
 
 
 def test_a_few_groups_are_added_up_because_that_is_more_accurate(session):
@@ -137,10 +137,12 @@ def test_margins_of_all_levels_hold(session, size):
     exact = session.sql(ROLLUP, epsilon=10**5)
     true = [[(r["n"], r["s"], r["m"]) for r in rows] for rows in levels(exact.to_arrow())]
     misses, shown = np.zeros((3, 3)), np.zeros((3, 3))
-    asked = plan_outer(session, ROLLUP, {"epsilon": 1}, InvalidQuery("not one question"))
+    outer_plan = plan_outer(session, ROLLUP, {"epsilon": 1}, InvalidQuery("not one question"))
     for _ in range(trials):
-        parts = {name: session.release(plan, fresh=True) for name, plan in asked.plans.items()}
-        answer, _ = compute_outer(asked.divided, parts, asked.measured)
+        parts = {
+            name: session.release(plan, fresh=True) for name, plan in outer_plan.plans.items()
+        }
+        answer, _ = compute_outer(outer_plan.divided, parts, outer_plan.measured)
         for i, rows in enumerate(levels(answer.table)):
             for row, values in zip(rows, true[i], strict=True):
                 for j, name in enumerate(("n", "s", "m")):

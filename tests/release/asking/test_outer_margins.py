@@ -15,10 +15,10 @@ from tests.release.asking import outer_coverage
 
 def test_margins_hold_for_forty_expressions(size):
     trials = size(small=15, full=1500, what="answers with forty expressions each")
-    found = outer_coverage.count_misses(trials)
-    assert len(found) == 40
+    counts = outer_coverage.count_misses(trials)
+    assert len(counts) == 40
     short = {}
-    for name, (misses, values, shown) in found.items():
+    for name, (misses, values, shown) in counts.items():
         rows = 24 if values >= 20 * trials else max(1, values // trials)
         # Values of one answer may share all of their noise: they count as one.
         answers = max(1, values // rows)
@@ -26,7 +26,7 @@ def test_margins_hold_for_forty_expressions(size):
             short[name] = misses / shown
     assert short == {}
     jumping = {"largest", "rank", "above", "many"}
-    assert {name for name, (_, _, shown) in found.items() if not shown} == jumping
+    assert {name for name, (_, _, shown) in counts.items() if not shown} == jumping
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +70,9 @@ def test_a_float_is_a_double_because_its_rounding_is_in_no_margin(session):
     text = "SELECT n, CAST(n + 1000000000000 AS FLOAT) - 1000000000000 AS same FROM ({})"
     answer = ask(session, text)
     assert answer["same"] == answer["n"]
-    found = answer.to_arrow()
-    assert found["same_margin"][0].as_py() == pytest.approx(
-        found["n_margin"][0].as_py(), abs=0.02
+    table = answer.to_arrow()
+    assert table["same_margin"][0].as_py() == pytest.approx(
+        table["n_margin"][0].as_py(), abs=0.02
     )
 
 
@@ -103,8 +103,8 @@ def test_a_number_whose_margin_is_unknown_takes_no_margin_from_others():
 )
 def test_a_margin_covers_what_cancels_in_doubles(session, part):
     """Doubles near 1e18 are 128 apart, and those near 1e17 are 16 apart."""
-    found = ask(session, f"SELECT k, size, {part} AS v FROM ({{}})").to_arrow()
-    assert min(found["v_margin"].to_pylist()) > 32
+    table = ask(session, f"SELECT k, size, {part} AS v FROM ({{}})").to_arrow()
+    assert min(table["v_margin"].to_pylist()) > 32
 
 
 def test_a_margin_covers_what_cancels_after_a_sub_query(session):
@@ -127,11 +127,11 @@ def test_a_margin_covers_what_cancels_after_a_sub_query(session):
 
 def test_whole_numbers_are_exact_so_their_margins_are_whole(session):
     text = "SELECT n * 3 - 7 AS v, s - 20 * n AS w, n + 9000000000000000000 AS x FROM ({})"
-    found = ask(session, text).to_arrow()
+    table = ask(session, text).to_arrow()
     n = ask(session, "SELECT n FROM ({})").to_arrow()["n_margin"][0].as_py()
-    assert found["v_margin"].to_pylist() == [3 * n] * 24
-    assert str(found["w_margin"].type) == "int64"
-    assert found["x_margin"].to_pylist() == [n] * 24
+    assert table["v_margin"].to_pylist() == [3 * n] * 24
+    assert str(table["w_margin"].type) == "int64"
+    assert table["x_margin"].to_pylist() == [n] * 24
 
 
 @pytest.mark.parametrize(
@@ -188,10 +188,10 @@ def test_a_named_window_is_one_that_is_written_out(session):
         "SELECT k, SUM(n) OVER (w ORDER BY k) AS s FROM ({}) WINDOW w AS (PARTITION BY size)"
     )
     plain = "SELECT k, SUM(n) OVER (PARTITION BY size ORDER BY k) AS s FROM ({})"
-    one, other = ask(session, named), ask(session, plain)
-    assert one["s"] == other["s"]
-    assert set(one.answer.margins) == {"s"}
-    halves = [np.array(answer.to_arrow()["s_margin"].to_pylist()) for answer in (one, other)]
+    first, other = ask(session, named), ask(session, plain)
+    assert first["s"] == other["s"]
+    assert set(first.answer.margins) == {"s"}
+    halves = [np.array(answer.to_arrow()["s_margin"].to_pylist()) for answer in (first, other)]
     assert np.all(halves[0] > 0.4 * halves[1])
     assert np.all(halves[1] > 0.4 * halves[0])
 

@@ -88,12 +88,12 @@ def test_no_text_leaves_the_process_or_exceeds_its_limits(chosen, outside):
             child = process.pid
             before = rows_process._own_seconds(child)
             try:
-                made = process.query(ROWS, text.format(**names, **PARTS), most_rows=50_000)
+                table = process.query(ROWS, text.format(**names, **PARTS), most_rows=50_000)
             except RowsRefused as refusal:
                 said = str(refusal)
             else:
-                assert len(made) <= 50_000, text
-                said = rows_worker.table_to_bytes(made).decode("latin-1")
+                assert len(table) <= 50_000, text
+                said = rows_worker.table_to_bytes(table).decode("latin-1")
             assert SECRET not in said, text
             alive = process.pid == child
             used = rows_process._own_seconds(child) if alive else process.ended_after

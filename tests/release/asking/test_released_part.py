@@ -15,7 +15,7 @@ def part():
 
 
 def test_columns_say_how_they_depend_on_noise(part):
-    kinds = {name: found.kind for name, found in part.dependences().items()}
+    kinds = {name: dependence.kind for name, dependence in part.dependences().items()}
     public = dict.fromkeys(("k", "size"), Kind.PUBLIC)
     assert kinds == {**public, "mean": Kind.SMOOTH, "n": Kind.AFFINE}
 

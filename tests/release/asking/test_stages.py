@@ -46,7 +46,7 @@ def test_both_steps_go_through_the_one_door(costs, monkeypatch):
         lambda self, ready, **more: plans.append(ready.plan) or door(self, ready, **more),
     )
     costs.sql(SUM, epsilon=1, bounds=["cost"])
-    assert [float(one.epsilon) for one in plans] == [0.2, 0.8]
+    assert [float(plan.epsilon) for plan in plans] == [0.2, 0.8]
     assert len(plans[0].features) == 122
     (entry,) = costs.ledger.entries  # one charge for both
     assert (entry.epsilon, entry.state) == (1, "settled")
@@ -113,9 +113,9 @@ def test_a_part_of_the_table_finds_its_own_bounds():
     frame = pa.table({"ward": ["A", "B"] * 5000, "cost": [3.0, 900.0] * 5000})
     with dp.protect(frame, epsilon=4) as whole:
         wards = whole.partition("ward", ["A", "B"])
-        found = [one.sql(SUM, epsilon=1, bounds="find") for one in wards.values()]
+        releases = [ward.sql(SUM, epsilon=1, bounds="find") for ward in wards.values()]
         assert whole.remaining.epsilon == 3
-    assert ["2 to 4" in str(found[0]), "512 to 1024" in str(found[1])] == [True, True]
+    assert ["2 to 4" in str(releases[0]), "512 to 1024" in str(releases[1])] == [True, True]
 
 
 def test_a_range_that_is_too_wide_is_narrowed_by_quantiles():
@@ -126,9 +126,9 @@ def test_a_range_that_is_too_wide_is_narrowed_by_quantiles():
         answers = [session.sql(SUM, epsilon=1, bounds=["cost"], fresh=True) for _ in range(3)]
         assert session.remaining.epsilon == 1
     assert "in its declared range, ± " in told
-    assert all("cost is clipped to the bounds found" in str(one) for one in answers)
+    assert all("cost is clipped to the bounds found" in str(answer) for answer in answers)
     # Without the search one row may add a million: a margin of some millions.
-    assert min(one.margin for one in answers) < 0.05 * COSTS.sum()
+    assert min(answer.margin for answer in answers) < 0.05 * COSTS.sum()
 
 
 def test_the_second_step_takes_no_more_delta_than_was_checked(costs):
@@ -166,13 +166,13 @@ def test_after_half_of_it_the_other_half_is_paid_or_refused(costs):
     answer = costs.sql(SUM, epsilon=1, bounds="find")
     costs.sql("SELECT COUNT(*) AS z FROM data", epsilon=Fraction(11, 5))
     assert costs.remaining.epsilon == Fraction(4, 5)
-    asked = {"epsilon": 1, "bounds": "find", "confidence": 0.9}
-    other = costs.sql(SUM, **asked)  # the same first step, another second one
+    options = {"epsilon": 1, "bounds": "find", "confidence": 0.9}
+    other = costs.sql(SUM, **options)  # the same first step, another second one
     assert not other.repeated
     assert other.plan.epsilon == answer.plan.epsilon
     assert costs.remaining.epsilon == 0
     with pytest.raises(BudgetExhausted, match=r"costs epsilon 0.8, .* and epsilon 0"):
-        costs.sql(SUM, **{**asked, "confidence": 0.8})
+        costs.sql(SUM, **{**options, "confidence": 0.8})
 
 
 def test_another_filter_has_room_for_what_the_epsilons_have_not():
@@ -197,14 +197,16 @@ def test_what_others_found_is_had_for_the_analysts_own_budget_alone():
     budgets = {"epsilon": 1, "analysts": {"eve": Budget(0.5), "*": Budget(1)}}
     policy = Policy([table], **budgets)
     ledger, engine = open_ledger(policy), DuckDB.open(policy)
-    asked = {"epsilon": 1, "bounds": "find"}
-    answer = Session(policy, engine, ledger, analyst="ann").sql(SUM, **asked)
+    options = {"epsilon": 1, "bounds": "find"}
+    answer = Session(policy, engine, ledger, analyst="ann").sql(SUM, **options)
     bob = Session(policy, engine, ledger, analyst="bob")
-    assert bob.sql(SUM, **asked).value == answer.value
-    assert [one.spent for one in ledger.filter_usages() if one.account == "analyst:bob"] == [1]
+    assert bob.sql(SUM, **options).value == answer.value
+    assert [
+        record.spent for record in ledger.filter_usages() if record.account == "analyst:bob"
+    ] == [1]
     with pytest.raises(BudgetExhausted, match=r"costs epsilon 1, .* left to analyst eve"):
-        Session(policy, engine, ledger, analyst="eve").sql(SUM, **asked)
-    assert not [one for one in ledger.entries if one.analyst == "eve"]
+        Session(policy, engine, ledger, analyst="eve").sql(SUM, **options)
+    assert not [record for record in ledger.entries if record.analyst == "eve"]
     bob.close()
 
 

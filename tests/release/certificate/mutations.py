@@ -39,21 +39,23 @@ def change_tree(document, rng):
     path = rng.choice([path for path in places(changed) if path])
     inside, name = at(changed, path[:-1]), path[-1]
     way = rng.choice(["add", "remove", "retype", "nest", "double", "swap"])
-    found = inside[name]
-    if way == "add" and isinstance(found, dict):
-        found[rng.choice(["note", "left", "", "class", "certificate", "\x1b"])] = rng.choice(
+    member = inside[name]
+    if way == "add" and isinstance(member, dict):
+        member[rng.choice(["note", "left", "", "class", "certificate", "\x1b"])] = rng.choice(
             ODD
         )
-    elif way in ("add", "double") and isinstance(found, list):
-        found.insert(0, copy.deepcopy(rng.choice([*found, *ODD])))
+    elif way in ("add", "double") and isinstance(member, list):
+        member.insert(0, copy.deepcopy(rng.choice([*member, *ODD])))
     elif way == "remove":
         del inside[name]
     elif way == "nest":
-        inside[name] = rng.choice([[found], {"value": found}, {"0": found}])
-    elif way == "swap" and isinstance(found, list):
-        rng.shuffle(found)
-    elif isinstance(found, bool | int | float) and rng.random() < 0.5:
-        inside[name] = rng.choice([str(found), float(found), found + 1, bool(found), -found])
+        inside[name] = rng.choice([[member], {"value": member}, {"0": member}])
+    elif way == "swap" and isinstance(member, list):
+        rng.shuffle(member)
+    elif isinstance(member, bool | int | float) and rng.random() < 0.5:
+        inside[name] = rng.choice(
+            [str(member), float(member), member + 1, bool(member), -member]
+        )
     else:
         inside[name] = copy.deepcopy(rng.choice(ODD))
     return changed
@@ -66,14 +68,14 @@ def change_text(text, rng):
 
 
 def _space(text, rng):
-    spot = rng.choice([found.start() for found in re.finditer("[{}:,]", text)])
+    spot = rng.choice([match.start() for match in re.finditer("[{}:,]", text)])
     return text[:spot] + rng.choice([" ", "\n", "\t", "\r\n", "\x00", "\u00a0"]) + text[spot:]
 
 
 def _spell(text, rng):
     """A number, written in another way."""
-    found = rng.choice(list(re.finditer(r"(?<=[:,\[])-?[0-9]+(\.[0-9]+)?(?=[,}\]])", text)))
-    number = found.group()
+    match = rng.choice(list(re.finditer(r"(?<=[:,\[])-?[0-9]+(\.[0-9]+)?(?=[,}\]])", text)))
+    number = match.group()
     spelt = rng.choice(
         [
             *(f"{number}e0", f"+{number}", f"0{number}", f"{number}E+00", f'"{number}"'),
@@ -81,23 +83,25 @@ def _spell(text, rng):
             *("1e10000000", "1" * 5000, "9" * 400, f"{number}{'0' * 300}"),
         ]
     )
-    return text[: found.start()] + spelt + text[found.end() :]
+    return text[: match.start()] + spelt + text[match.end() :]
 
 
 def _escape(text, rng):
     """A character of a string as an escape, or an escape as a character."""
-    found = rng.choice(list(re.finditer(r'(?<=")[a-zA-Z_ /*(]+(?=[^"]*")', text)))
-    spot = rng.randrange(found.start(), found.end())
-    one = text[spot]
-    other = rng.choice([f"\\u{ord(one):04x}", f"{one}\\u0000", f"{one}\u202e", f"{one}\\ud800"])
+    match = rng.choice(list(re.finditer(r'(?<=")[a-zA-Z_ /*(]+(?=[^"]*")', text)))
+    spot = rng.randrange(match.start(), match.end())
+    letter = text[spot]
+    other = rng.choice(
+        [f"\\u{ord(letter):04x}", f"{letter}\\u0000", f"{letter}\u202e", f"{letter}\\ud800"]
+    )
     return text[:spot] + other + text[spot + 1 :]
 
 
 def _repeat(text, rng):
     """A field twice, with the same value or another."""
-    found = rng.choice(list(re.finditer(r'(?<=[{,])("[^"]+"):("[^"]*"|[0-9.]+|null)', text)))
-    value = rng.choice([found.group(2), "null", "1", '"1"'])
-    return text[: found.start()] + f"{found.group(1)}:{value}," + text[found.start() :]
+    match = rng.choice(list(re.finditer(r'(?<=[{,])("[^"]+"):("[^"]*"|[0-9.]+|null)', text)))
+    value = rng.choice([match.group(2), "null", "1", '"1"'])
+    return text[: match.start()] + f"{match.group(1)}:{value}," + text[match.start() :]
 
 
 def _cut(text, rng):
@@ -108,13 +112,13 @@ def _reorder(text, rng):
     """The fields of one object in another order."""
     document = json.loads(text)
     objects = [at(document, path) for path in places(document)]
-    one = rng.choice([found for found in objects if isinstance(found, dict) and len(found) > 1])
-    names = list(one)
+    chosen = rng.choice([item for item in objects if isinstance(item, dict) and len(item) > 1])
+    names = list(chosen)
     rng.shuffle(names)
-    if names == list(one):
+    if names == list(chosen):
         names.reverse()
-    fields = {name: one.pop(name) for name in names}
-    one |= fields
+    fields = {name: chosen.pop(name) for name in names}
+    chosen |= fields
     return json.dumps(document, separators=(",", ":")) + "\n"
 
 
@@ -126,7 +130,7 @@ def _indent(text, rng):
 
 def _splice(text, rng):
     """Something far too deep, long or wide in one place."""
-    spot = rng.choice([found.end() for found in re.finditer("[:,]", text)])
+    spot = rng.choice([match.end() for match in re.finditer("[:,]", text)])
     large = ["[" * 100_000, '{"a":' * 5000, '"' + "x" * 1_000_000, "[1," * 100_000, "[],"]
     return text[:spot] + rng.choice(large) + text[spot:]
 

@@ -35,9 +35,9 @@ ENDS = {
 
 
 @pytest.mark.parametrize("side", ["low", "high"])
-@pytest.mark.parametrize("asked", ENDS)
-def test_an_interval_that_does_not_fit_its_margin_is_found(session, asked, side):
-    release = session.sql(ENDS[asked], epsilon=0.4)
+@pytest.mark.parametrize("question", ENDS)
+def test_an_interval_that_does_not_fit_its_margin_is_found(session, question, side):
+    release = session.sql(ENDS[question], epsilon=0.4)
     assert verify(release.to_dict())
     table = release.to_arrow()
     name = next(n for n in table.column_names if n.startswith("n") and n.endswith("_margin"))

@@ -61,7 +61,7 @@ def test_a_certificate_states_what_the_kernel_was_told_and_derived(document, vis
     assert (table["unit"], table["neighbors"]) == ("patient", "add-remove")
     told = dp.verify(document, key=visits.ledger.public_key).checks
     assert any(
-        "one privacy unit moves these numbers by at most 20 grid steps" in one for one in told
+        "one privacy unit moves these numbers by at most 20 grid steps" in line for line in told
     )
 
 
@@ -133,13 +133,13 @@ def test_other_movements_than_the_derived_ones_are_refused(visits):
 
 def test_a_part_is_read_as_the_name_of_its_partition_says(visits):
     """Another reading of the column could put one patient into two parts."""
-    made = visits.partition("ward", ["A", "B"])["A"].plan(QUESTION, epsilon=1)
-    assert KernelCheck.of(made, visits.policy).verdict.readings
+    plan = visits.partition("ward", ["A", "B"])["A"].plan(QUESTION, epsilon=1)
+    assert KernelCheck.of(plan, visits.policy).verdict.readings
     read = 'TRY_CAST("ward" AS TEXT)'
-    other = made.engine_sql.replace(f"{read} = 'A'", f"LOWER({read}) = 'A'")
+    other = plan.engine_sql.replace(f"{read} = 'A'", f"LOWER({read}) = 'A'")
     other = other.replace(f"MIN({read})", f"MIN(LOWER({read}))")
     with pytest.raises(PlanRefused, match="in another way"):
-        KernelCheck.of(replace(made, engine_sql=other), visits.policy)
+        KernelCheck.of(replace(plan, engine_sql=other), visits.policy)
 
 
 def test_a_plan_can_be_written_and_checked_elsewhere(visits, document):

@@ -44,21 +44,21 @@ def test_replace_hides_values_and_not_numbers():
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1, 2])
 def test_odds_and_guesses_are_upper_bounds(epsilon):
-    made = make_label(verified(epsilon=epsilon))
-    line = next(line for line in made.sections[1][1] if "multiply" in line)
+    label = make_label(verified(epsilon=epsilon))
+    line = next(line for line in label.sections[1][1] if "multiply" in line)
     told = float(line.split("odds about them by at most ")[1].split()[0])
     assert exp(epsilon) <= told < exp(epsilon) + 0.011
-    for before, after in made.guesses:
+    for before, after in label.guesses:
         odds = exp(epsilon) * float(before / (1 - before))
         assert float(after) == pytest.approx(odds / (1 + odds), rel=1e-9)
         assert float(after) >= odds / (1 + odds) * (1 - 1e-15)
-    assert made.share == Fraction(str(epsilon)) / 2
+    assert label.share == Fraction(str(epsilon)) / 2
 
 
 def test_delta_and_thresholds():
     sql = "SELECT w, COUNT(*) AS n FROM data GROUP BY w"
-    made = make_label(verified(sql, delta=1e-6, keys={"w": "private"}, unit="p"))
-    text = str(made)
+    label = make_label(verified(sql, delta=1e-6, keys={"w": "private"}, unit="p"))
+    text = str(label)
     assert "fail with a probability of at most 1 in 1,000,000." in text
     assert "Groups are shown only above a noisy number of" in text
 
@@ -66,19 +66,20 @@ def test_delta_and_thresholds():
 def test_gaussian_noise_and_margins_beside():
     sql = "SELECT w, COUNT(*) AS n, AVG(x) AS x FROM data GROUP BY w"
     keys = {"w": [chr(65 + i) for i in range(20)]}
-    found = verified(sql, 0.1, 1e-6, keys=keys, unit="p", max_groups_per_unit=20)
-    text = str(make_label(found))
+    verification = verified(sql, 0.1, 1e-6, keys=keys, unit="p", max_groups_per_unit=20)
+    text = str(make_label(verification))
     assert "Gaussian noise with deviation" in text
     assert "The margins of the other numbers are in the answer." in text
 
 
 def test_a_budget_that_grows_is_told_whole():
-    found = verified()
+    verification = verified()
     grows = Schedule(start=datetime.date(2026, 1, 1), every=30, epsilon=1, times=2)
     whole = Budget(1, schedule=grows).at(None)
     cap = {"epsilon": str(whole.epsilon), "delta": "0", "by": "2026-03-02"}
     changed = replace(
-        found.certificate, statement=dict(found.certificate.statement) | {"cap": cap}
+        verification.certificate,
+        statement=dict(verification.certificate.statement) | {"cap": cap},
     )
-    label = str(make_label(replace(found, certificate=changed)))
+    label = str(make_label(replace(verification, certificate=changed)))
     assert "epsilon 3, which the budget reaches on 2026-03-02" in label

@@ -55,7 +55,7 @@ def test_everything_is_said_and_escaped():
 
 def test_bars_are_as_long_as_they_should():
     rects = [attrs for tag, attrs in read(label_page(LABEL, title="")).tags if tag == "rect"]
-    widths = [(one.get("x"), one["width"]) for one in rects]
+    widths = [(rect.get("x"), rect["width"]) for rect in rects]
     assert widths[1:3] == [(None, "10.00"), ("10.00", "15.00")]
     assert widths[4:6] == [(None, "50.00"), ("50.00", "25.00")]
     assert widths[8] == ("0.00", "33.33")

@@ -58,10 +58,10 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize("asked", QUESTIONS)
-def test_a_margin_that_is_a_tenth_too_small_is_found(session, asked):
-    sql, column, epsilon = QUESTIONS[asked]
-    release = session.sql(sql, epsilon=epsilon, brackets="interval" in asked)
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_margin_that_is_a_tenth_too_small_is_found(session, question):
+    sql, column, epsilon = QUESTIONS[question]
+    release = session.sql(sql, epsilon=epsilon, brackets="interval" in question)
     assert verify(release.to_dict()).checks[-2].endswith("their margins follow from the noise")
     table = release.answer.table
     assert verify(signed(session, release, release.plan, table))
@@ -85,10 +85,10 @@ def test_an_interval_between_other_quantiles_is_computed_again(session):
         verify(signed(session, release, release.plan, table))
 
 
-@pytest.mark.parametrize("asked", [one for one in QUESTIONS if one != "count"])
-def test_a_plan_that_understates_its_choices_margin_is_found(session, asked):
-    sql, _, epsilon = QUESTIONS[asked]
-    release = session.sql(sql, epsilon=epsilon, brackets="interval" in asked)
+@pytest.mark.parametrize("question", [name for name in QUESTIONS if name != "count"])
+def test_a_plan_that_understates_its_choices_margin_is_found(session, question):
+    sql, _, epsilon = QUESTIONS[question]
+    release = session.sql(sql, epsilon=epsilon, brackets="interval" in question)
     (choice,) = release.plan.choices
     for margin in (choice.margin - 1, None):
         plan = replace(release.plan, choices=(replace(choice, margin=margin),))
@@ -125,17 +125,17 @@ def test_intervals_that_are_aimed_too_near_are_found(session):
     """The reach of a mechanism must be the one that the confidence needs."""
     release = session.sql("SELECT MEDIAN(cost) AS n FROM visits", epsilon=0.2)
     (choice,) = release.plan.choices
-    made = choice.mechanism
-    ends = made.grid.value(0), made.grid.value(made.grid.size - 1)
+    mechanism = choice.mechanism
+    ends = mechanism.grid.value(0), mechanism.grid.value(mechanism.grid.size - 1)
     near = dp.QuantileIntervals(
-        made.quantiles,
-        epsilon=made.epsilon,
+        mechanism.quantiles,
+        epsilon=mechanism.epsilon,
         bounds=ends,
-        step=made.grid.step,
-        neighbors=made.neighbors,
-        reach=made.reach - 1,
+        step=mechanism.grid.step,
+        neighbors=mechanism.neighbors,
+        reach=mechanism.reach - 1,
     )
-    for margin in (near.reach, made.reach):
+    for margin in (near.reach, mechanism.reach):
         plan = replace(release.plan, choices=(replace(choice, mechanism=near, margin=margin),))
         with pytest.raises(InvalidCertificate, match="margin of"):
             verify(signed(session, release, plan, release.answer.table))

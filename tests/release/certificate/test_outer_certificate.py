@@ -90,9 +90,9 @@ def test_every_change_is_noticed(answer, change):
 def test_parts_of_another_answer_are_noticed():
     data = dp.protect(pa.table({"x": [1, 2] * 500}), keys={"x": [1, 2]}, epsilon=2)
     text = "SELECT x, n * 2 AS m FROM (SELECT x, COUNT(*) AS n FROM data GROUP BY x)"
-    one, other = (data.sql(text, epsilon=0.5, fresh=True).to_dict() for _ in range(2))
+    document, other = (data.sql(text, epsilon=0.5, fresh=True).to_dict() for _ in range(2))
     with pytest.raises(dp.InvalidCertificate, match="other private parts"):
-        verify_outer({**one, "inner": other["inner"]})
+        verify_outer({**document, "inner": other["inner"]})
 
 
 def test_another_key_is_refused(answer):

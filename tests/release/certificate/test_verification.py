@@ -77,13 +77,13 @@ def document(request, session):
 def signed(session):
     """Signs whatever it is given with the owner's own key, as a dishonest owner could."""
 
-    def sign(found, *, rehash=True):
-        certificate = found["certificate"]
+    def sign(answer, *, rehash=True):
+        certificate = answer["certificate"]
         if rehash:
             certificate["statement"]["plan_hash"] = canonical.digest_json(certificate["plan"])
         text = signed_message(certificate["statement"])
         certificate["signature"]["value"] = session.ledger.sign(text)
-        return json.loads(json.dumps(found))
+        return json.loads(json.dumps(answer))
 
     return sign
 
@@ -106,10 +106,10 @@ def context(session, plan, cap=None, policy=None):
 
 
 def test_a_true_certificate_holds(document, session):
-    found = verify(document, key=session.ledger.public_key)
-    assert found.plan.epsilon == Fraction(document["cost"]["epsilon"])
-    assert len(found.checks) == 11
-    assert verify(document_text(document)).checks[1:] == found.checks[1:]
+    verification = verify(document, key=session.ledger.public_key)
+    assert verification.plan.epsilon == Fraction(document["cost"]["epsilon"])
+    assert len(verification.checks) == 11
+    assert verify(document_text(document)).checks[1:] == verification.checks[1:]
 
 
 def test_a_certificate_alone_holds(document):
@@ -117,13 +117,13 @@ def test_a_certificate_alone_holds(document):
 
 
 def test_the_questions_use_the_noise_that_they_are_meant_to(session):
-    made = {
+    plans = {
         name: session.plan(sql, **{"epsilon": 1, **wishes})
         for name, (sql, wishes) in QUESTIONS.items()
     }
-    assert isinstance(made["laplace"].blocks[0].mechanism, Laplace)
-    assert isinstance(made["gaussian"].blocks[0].mechanism, Gaussian)
-    assert isinstance(made["private"].thresholding, Thresholding)
+    assert isinstance(plans["laplace"].blocks[0].mechanism, Laplace)
+    assert isinstance(plans["gaussian"].blocks[0].mechanism, Gaussian)
+    assert isinstance(plans["private"].thresholding, Thresholding)
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
@@ -131,31 +131,31 @@ def test_every_golden_plan_can_be_certified_and_verified(path, session):
     first, _, *sql = path.read_text().splitlines()
     which = {"person": {}, "row": {"person": False}, "replace": {"neighbors": "replace"}}
     known = policy(**which[first.removeprefix("-- policy: ")])
-    made = planned(parse("\n".join(sql)), known, epsilon=0.5)
-    placed = context(session, made, {"epsilon": "1", "delta": "1"}, known)
+    plan = planned(parse("\n".join(sql)), known, epsilon=0.5)
+    placed = context(session, plan, {"epsilon": "1", "delta": "1"}, known)
     answer = Answer(pa.table({"n": [1]}), {})
-    certificate = certify(made, answer, placed, session.ledger)
-    assert verify(certificate.to_dict()).plan == made
+    certificate = certify(plan, answer, placed, session.ledger)
+    assert verify(certificate.to_dict()).plan == plan
 
 
 def test_the_rest_of_all_groups_moves_by_all_that_a_unit_has(session):
     """A unit's groups may all end up in it, where they add up: L2 is then as large as L1."""
     sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
     wishes = {"epsilon": 0.1, "delta": 1e-4}
-    made, without = (session.plan(sql, other=one, **wishes) for one in (True, False))
-    squares = [round(one.blocks[0].mechanism.sensitivity ** 2) for one in (made, without)]
+    plan, without = (session.plan(sql, other=each, **wishes) for each in (True, False))
+    squares = [round(each.blocks[0].mechanism.sensitivity ** 2) for each in (plan, without)]
     assert squares == [144, 48]
-    (block,) = made.blocks
+    (block,) = plan.blocks
     narrow = Gaussian(
         variance=without.blocks[0].mechanism.variance, sensitivity=block.mechanism.sensitivity
     )
-    placed = context(session, made, {"epsilon": "1", "delta": "1"})
+    placed = context(session, plan, {"epsilon": "1", "delta": "1"})
     answer = Answer(pa.table({"n": [1]}), {})
-    assert verify(certify(made, answer, placed, session.ledger).to_dict())
-    bad = replace(made, blocks=(replace(block, mechanism=narrow),))
+    assert verify(certify(plan, answer, placed, session.ledger).to_dict())
+    bad = replace(plan, blocks=(replace(block, mechanism=narrow),))
     with pytest.raises(InvalidCertificate, match="price"):
         verify(certify(bad, answer, placed, session.ledger).to_dict())
-    bad = replace(made, blocks=without.blocks)
+    bad = replace(plan, blocks=without.blocks)
     with pytest.raises(InvalidCertificate, match="sensitivity"):
         verify(certify(bad, answer, placed, session.ledger).to_dict())
 
@@ -163,11 +163,11 @@ def test_the_rest_of_all_groups_moves_by_all_that_a_unit_has(session):
 def leaves(value, path=()):
     """Every value in a statement, with the way to it."""
     if isinstance(value, dict):
-        for name, one in value.items():
-            yield from leaves(one, (*path, name))
+        for name, part in value.items():
+            yield from leaves(part, (*path, name))
     elif isinstance(value, list):
-        for i, one in enumerate(value):
-            yield from leaves(one, (*path, i))
+        for i, part in enumerate(value):
+            yield from leaves(part, (*path, i))
     else:
         yield path, value
 
@@ -232,16 +232,16 @@ def falsified(session, change):
     """A release of a plan that was changed; statement and signature are made for that one."""
     sql, wishes = QUESTIONS["laplace"]
     release = session.sql(sql, epsilon=1, **wishes)
-    made = change(release.plan)
-    placed = context(session, made)
-    certificate = certify(made, release.answer, placed, session.ledger)
+    plan = change(release.plan)
+    placed = context(session, plan)
+    certificate = certify(plan, release.answer, placed, session.ledger)
     return release.to_dict() | {"certificate": certificate.to_dict()}
 
 
 def noisier(plan, **changes):
     blocks = [
-        replace(one, mechanism=Laplace(**asdict(one.mechanism) | changes))
-        for one in plan.blocks
+        replace(block, mechanism=Laplace(**asdict(block.mechanism) | changes))
+        for block in plan.blocks
     ]
     return replace(plan, blocks=tuple(blocks))
 
@@ -258,7 +258,7 @@ def noisier(plan, **changes):
         (lambda plan: replace(plan, neighbors="replace"), "sensitivity"),
         (
             lambda plan: replace(
-                plan, outputs=tuple(replace(one, margin=0.5) for one in plan.outputs)
+                plan, outputs=tuple(replace(output, margin=0.5) for output in plan.outputs)
             ),
             "margin",
         ),
@@ -311,13 +311,13 @@ def test_choices_are_checked_too(session, sql, change):
 def test_a_threshold_is_for_all_groups_of_a_unit(session, change):
     """It costs the same for fewer groups, and hides less."""
     sql, wishes = QUESTIONS["private"]
-    made = session.plan(sql, epsilon=1, **wishes)
-    rule = made.thresholding
+    plan = session.plan(sql, epsilon=1, **wishes)
+    rule = plan.thresholding
     known = {name: getattr(rule, name) for name in ("epsilon", "delta", "groups", "neighbors")}
-    bad = replace(made, thresholding=Thresholding(**known | change))
-    placed = context(session, made)
+    bad = replace(plan, thresholding=Thresholding(**known | change))
+    placed = context(session, plan)
     answer = Answer(pa.table({"n": [1]}), {})
-    assert verify(certify(made, answer, placed, session.ledger).to_dict())
+    assert verify(certify(plan, answer, placed, session.ledger).to_dict())
     with pytest.raises(InvalidCertificate, match="the groups of one unit"):
         verify(certify(bad, answer, placed, session.ledger).to_dict())
 
@@ -336,9 +336,9 @@ def test_a_plan_has_one_way_to_be_written(session, signed):
 def test_a_falsified_delta_is_refused(session):
     sql, wishes = QUESTIONS["private"]
     release = session.sql(sql, epsilon=1, **wishes)
-    made = replace(release.plan, delta=release.plan.delta / 2)
-    placed = context(session, made)
-    certificate = certify(made, release.answer, placed, session.ledger)
+    plan = replace(release.plan, delta=release.plan.delta / 2)
+    placed = context(session, plan)
+    certificate = certify(plan, release.answer, placed, session.ledger)
     with pytest.raises(InvalidCertificate, match="price"):
         verify(certificate.to_dict())
 
@@ -359,12 +359,12 @@ def test_margins_in_the_rows_are_checked_even_if_their_hash_was_signed(session, 
     release = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1)
     table = release.answer.table
     narrow = pa.table({"n": table["n"], "n_margin": pa.array([1])})
-    found = replace(release, answer=replace(release.answer, table=narrow)).to_dict()
+    record = replace(release, answer=replace(release.answer, table=narrow)).to_dict()
     from deniable.release.answer.record import fingerprint
 
-    found["certificate"]["statement"]["answer_hash"] = fingerprint(narrow)
+    record["certificate"]["statement"]["answer_hash"] = fingerprint(narrow)
     with pytest.raises(InvalidCertificate, match="n_margin"):
-        verify(signed(found))
+        verify(signed(record))
 
 
 def test_another_key_is_refused(document, session):
@@ -433,27 +433,27 @@ def test_what_a_release_says_beside_its_certificate_is_checked_too(session, lie)
 
 
 def test_a_rehearsal_has_nothing_to_verify():
-    made = dp.rehearse(policy()).sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
+    release = dp.rehearse(policy()).sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
     with pytest.raises(InvalidCertificate, match="rehearsal"):
-        verify(made.to_json())
+        verify(release.to_json())
 
 
 def test_what_another_filter_granted_is_within_the_cap(session):
     """A Gaussian at a tiny delta has an epsilon above the cap's, and yet fits the cap."""
     dear = Gaussian.calibrated(sensitivity=1, epsilon=1.1, delta=1e-9)
-    made = session.plan("SELECT COUNT(*) AS n FROM visits", epsilon=1)
-    (block,) = made.blocks
+    plan = session.plan("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+    (block,) = plan.blocks
     scaled = Gaussian(variance=dear.variance * 16, sensitivity=block.mechanism.sensitivity)
-    made = replace(made, epsilon=Fraction(11, 10), delta=Fraction(1, 10**9))
-    made = replace(made, blocks=(replace(block, mechanism=scaled),))
-    (output,) = made.outputs
-    margin = noise_margin(made, output)
-    made = replace(made, outputs=(replace(output, margin=margin),))
+    plan = replace(plan, epsilon=Fraction(11, 10), delta=Fraction(1, 10**9))
+    plan = replace(plan, blocks=(replace(block, mechanism=scaled),))
+    (output,) = plan.outputs
+    margin = noise_margin(plan, output)
+    plan = replace(plan, outputs=(replace(output, margin=margin),))
     for cap, holds in ((Fraction(1), True), (Fraction(1, 10), False)):
         told = {"epsilon": str(cap), "delta": "1/1000000"}
-        placed = context(session, made, told)
+        placed = context(session, plan, told)
         answer = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1).answer
-        certificate = certify(made, answer, placed, session.ledger).to_dict()
+        certificate = certify(plan, answer, placed, session.ledger).to_dict()
         if holds:
             assert verify(certificate)
             continue

@@ -52,8 +52,8 @@ def session():
 
 @pytest.fixture(scope="module")
 def documents(session):
-    asked = [session.sql(sql, **{"epsilon": 1} | wishes) for sql, wishes in QUESTIONS]
-    return [answer.to_dict() for answer in asked]
+    answers = [session.sql(sql, **{"epsilon": 1} | wishes) for sql, wishes in QUESTIONS]
+    return [answer.to_dict() for answer in answers]
 
 
 @pytest.fixture

@@ -20,10 +20,10 @@ FEW = [(1, "A"), (2, "B")]
 
 def plans(neighbors="add-remove", **options):
     with session(FEW, neighbors=neighbors) as data:
-        made = plan_limits(data, "visits", by="diagnosis", epsilon=1, **options)
-        for plan in made.plans:
+        limit_plans = plan_limits(data, "visits", by="diagnosis", epsilon=1, **options)
+        for plan in limit_plans.plans:
             data.check(plan)  # the kernel agrees
-        return made
+        return limit_plans
 
 
 def units(most):
@@ -34,14 +34,14 @@ def units(most):
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 def test_no_unit_moves_a_histogram_by_more_than_is_declared(neighbors, size):
-    made = plans(neighbors, max_groups=2, max_rows=2)
+    limit_plans = plans(neighbors, max_groups=2, max_rows=2)
     most = size(small=4, full=6, what="rows of a unit, all of them tried")
-    for plan, least in ((made.groups, 1), (made.rows, 2)):
+    for plan, least in ((limit_plans.groups, 1), (limit_plans.rows, 2)):
         vectors = {tuple(histogram(plan, unit)) for unit in units(most)}
         alone = max(map(sum, vectors))
         replaced = max(
-            sum(abs(x - y) for x, y in zip(one, other, strict=True))
-            for one in vectors
+            sum(abs(x - y) for x, y in zip(vector, other, strict=True))
+            for vector in vectors
             for other in vectors
         )
         moved = replaced if neighbors == "replace" else alone
@@ -51,22 +51,22 @@ def test_no_unit_moves_a_histogram_by_more_than_is_declared(neighbors, size):
 
 
 def test_the_histograms_count_groups_and_rows_up_to_the_caps():
-    made = plans(max_groups=2, max_rows=3)
+    limit_plans = plans(max_groups=2, max_rows=3)
     unit = [(1, "A")] * 5 + [(1, "B")] * 2 + [(1, "elsewhere")] * 9 + [(1, None)]
     other = [(2, key) for key in KEYS] + [(3, "C")]
-    assert histogram(made.groups, unit + other) == [1, 2]
-    assert histogram(made.groups, [(1, "A"), (1, "elsewhere"), (1, None)]) == [1, 0]
-    assert histogram(made.rows, unit) == [0, 1, 1]
-    assert histogram(made.rows, other) == [3, 0, 0]  # of the second, two of three groups
+    assert histogram(limit_plans.groups, unit + other) == [1, 2]
+    assert histogram(limit_plans.groups, [(1, "A"), (1, "elsewhere"), (1, None)]) == [1, 0]
+    assert histogram(limit_plans.rows, unit) == [0, 1, 1]
+    assert histogram(limit_plans.rows, other) == [3, 0, 0]  # of the second, two of three groups
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 def test_a_unit_with_half_of_all_rows_moves_no_more_than_any_other(neighbors):
-    made = plans(neighbors, max_groups=2, max_rows=5)
+    limit_plans = plans(neighbors, max_groups=2, max_rows=5)
     crowd = [(who, KEYS[(who * i) % 3]) for who in range(40) for i in range(who % 6 + 1)]
     giant = [(99, KEYS[i % 3]) for i in range(len(crowd))]
     small = [(99, "A")]
-    for plan in made.plans:
+    for plan in limit_plans.plans:
         for salt in (1, 12345):
             before = histogram(plan, crowd + small, salt)
             after = histogram(plan, crowd + giant, salt)
@@ -80,12 +80,12 @@ def test_a_unit_with_half_of_all_rows_moves_no_more_than_any_other(neighbors):
 
 def test_a_statement_without_the_caps_is_refused_by_the_kernel():
     with session(FEW) as data:
-        made = plan_limits(data, "visits", by="diagnosis", epsilon=1, max_groups=2)
-        tree = tree_of(made.rows.engine_sql).copy()
-        (limit,) = (one for one in tree.find_all(exp.LTE) if one.this.name == "place")
+        limit_plans = plan_limits(data, "visits", by="diagnosis", epsilon=1, max_groups=2)
+        tree = tree_of(limit_plans.rows.engine_sql).copy()
+        (limit,) = (node for node in tree.find_all(exp.LTE) if node.this.name == "place")
         assert limit.expression.name == "2"
         limit.expression.replace(exp.Literal.number(3))
-        wider = replace(made.rows, engine_sql=StatementText(tree))
+        wider = replace(limit_plans.rows, engine_sql=StatementText(tree))
         with pytest.raises(dp.PlanRefused, match="declares"):
             data.check(wider)
 
@@ -97,8 +97,8 @@ def test_dates_numbers_and_truth_values_are_keys_too():
     with dp.protect(table, **declared) as data:
         counted = Counter()
         for by in ("ok", "n", ("ok", "n")):
-            found = data.limits(by=by, epsilon=100)
-            counted[by] = found.histograms.groups.total()
+            measured = data.limits(by=by, epsilon=100)
+            counted[by] = measured.histograms.groups.total()
     assert counted == {"ok": 2, "n": 2, ("ok", "n"): 1}
     days = pa.table({"who": [1, 1], "day": [date(2026, 1, 1), date(2026, 1, 2)]})
     with dp.protect(days, keys={"day": ["2026-01-01"]}, epsilon=500, **limits) as data:

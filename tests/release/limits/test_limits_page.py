@@ -15,7 +15,7 @@ def test_names_are_escaped():
 
 
 def test_a_notebook_gets_the_body_and_a_file_the_page(tmp_path):
-    made = limits()
-    assert made._repr_html_() in made.page()
-    made.save(str(tmp_path / "limits.html"))
-    assert (tmp_path / "limits.html").read_text(encoding="utf-8") == made.page()
+    measured = limits()
+    assert measured._repr_html_() in measured.page()
+    measured.save(str(tmp_path / "limits.html"))
+    assert (tmp_path / "limits.html").read_text(encoding="utf-8") == measured.page()

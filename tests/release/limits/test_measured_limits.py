@@ -33,31 +33,33 @@ def limits(groups=(900, 60, 40), rows=(800, 300, 40), current=(1, 1), keys=3, **
 
 
 def test_the_margin_grows_with_both_limits_and_doubles_if_units_are_replaced():
-    made = limits()
-    assert made.choice(1, 1).margin == 3
-    assert made.choice(2, 3).margin == Laplace(epsilon=1, sensitivity=6).margin(0.95)
+    measured = limits()
+    assert measured.choice(1, 1).margin == 3
+    assert measured.choice(2, 3).margin == Laplace(epsilon=1, sensitivity=6).margin(0.95)
     assert limits(neighbors="replace").choice(2, 3).margin == 36
-    assert made.choice(50, 1).margin == made.choice(3, 1).margin  # there are three groups
+    assert (
+        measured.choice(50, 1).margin == measured.choice(3, 1).margin
+    )  # there are three groups
 
 
 def test_the_recommendation_weighs_noise_against_rows_left_out():
-    made = limits()
-    assert (made.recommended.groups, made.recommended.rows) == (3, 3)
+    measured = limits()
+    assert (measured.recommended.groups, measured.recommended.rows) == (3, 3)
     dear = limits(answer_epsilon=Fraction(1, 100))
     assert (dear.recommended.groups, dear.recommended.rows) == (1, 1)
 
 
 def test_the_policys_own_limit_is_in_the_tables_and_the_quote_names_the_caps():
-    made = limits(groups=(5,) * 9, keys=9, current=(7, 1))
-    assert 7 in [limit for limit, _, _ in made.by_groups]
-    assert [limit for limit, _, _ in made.by_rows] == [1, 2, 3]
-    assert "the caps of 9 groups and 3 rows" in made.quote
-    assert "7 groups with 1 row in each" in made.quote
+    measured = limits(groups=(5,) * 9, keys=9, current=(7, 1))
+    assert 7 in [limit for limit, _, _ in measured.by_groups]
+    assert [limit for limit, _, _ in measured.by_rows] == [1, 2, 3]
+    assert "the caps of 9 groups and 3 rows" in measured.quote
+    assert "7 groups with 1 row in each" in measured.quote
 
 
 def test_a_limit_above_the_cap_leaves_out_nothing_that_was_measured():
-    made = limits(current=(99, 99))
-    assert "leaves out nothing of the rows" in made.quote
+    measured = limits(current=(99, 99))
+    assert "leaves out nothing of the rows" in measured.quote
 
 
 def test_everything_is_in_the_dictionary():

@@ -17,7 +17,7 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def found(data):
+def measurement(data):
     return data.limits("visits", by="diagnosis", epsilon=400)
 
 
@@ -34,32 +34,32 @@ def test_one_charge_for_both_histograms_and_the_same_again_is_free():
             data.limits("visits", by="diagnosis", epsilon=1.5)
 
 
-def test_the_histograms_are_those_of_the_table(found):
-    groups, rows = found.histograms.groups, found.histograms.rows
+def test_the_histograms_are_those_of_the_table(measurement):
+    groups, rows = measurement.histograms.groups, measurement.histograms.rows
     # People with 1 to 5 rows have 1, 1, 2, 2, 3 groups, of two rows each or one.
     assert groups.counts == pytest.approx((1600, 1600, 800), abs=60)
     assert rows.counts[:3] == pytest.approx((2400, 4800, 0), abs=120)
 
 
-def test_the_shares_are_those_of_the_table(found):
+def test_the_shares_are_those_of_the_table(measurement):
     whole = len(ROWS)
     kept_by_today = sum(min(2, (who % 5 + 2) // 2) for who in range(PEOPLE))
-    share = found.choice(groups=2, rows=1).left_out
+    share = measurement.choice(groups=2, rows=1).left_out
     assert share.low <= 1 - kept_by_today / whole <= share.high
-    assert found.recommended.groups == 3
-    assert found.recommended.rows == 2
-    assert found.choice(groups=3, rows=2).left_out.high < 0.05
-    assert found.choice(groups=3, rows=2).margin == 3 * 2 * 3
+    assert measurement.recommended.groups == 3
+    assert measurement.recommended.rows == 2
+    assert measurement.choice(groups=3, rows=2).left_out.high < 0.05
+    assert measurement.choice(groups=3, rows=2).margin == 3 * 2 * 3
 
 
-def test_answers_over_the_measured_groups_quote_it(data, found):
+def test_answers_over_the_measured_groups_quote_it(data, measurement):
     answer = data.sql(BY_DIAGNOSIS, epsilon=1)
-    assert answer.left_out == found.quote
+    assert answer.left_out == measurement.quote
     assert "2 groups with 1 row in each leaves out about" in str(answer)
     assert "3 groups and 20 rows" in answer.left_out
-    assert found.quote in answer._repr_html_().replace("&#x27;", "'")
+    assert measurement.quote in answer._repr_html_().replace("&#x27;", "'")
     ordered = data.sql(f"{BY_DIAGNOSIS} ORDER BY n", epsilon=1)
-    assert ordered.left_out == found.quote
+    assert ordered.left_out == measurement.quote
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_answers_over_the_measured_groups_quote_it(data, found):
         "GROUP BY patient, diagnosis) GROUP BY diagnosis",
     ],
 )
-def test_answers_about_anything_else_do_not(data, found, question):
-    assert data.sql(BY_DIAGNOSIS, epsilon=1).left_out == found.quote
+def test_answers_about_anything_else_do_not(data, measurement, question):
+    assert data.sql(BY_DIAGNOSIS, epsilon=1).left_out == measurement.quote
     assert data.sql(question, epsilon=1).left_out == ""
 
 
@@ -83,15 +83,15 @@ def test_a_part_of_the_table_has_its_own_measurement():
         data.limits("visits", by="diagnosis", epsilon=1)
         part = data.partition("diagnosis", ["A", "B"])["A"]
         assert part.sql(BY_DIAGNOSIS, epsilon=1).left_out == ""
-        found = part.limits("visits", epsilon=10)
+        measured = part.limits("visits", epsilon=10)
         kept = sum(1 for who in range(PEOPLE) if (who, "A") in set(ROWS))
-        assert sum(found.histograms.rows.counts) == pytest.approx(kept, abs=60)
+        assert sum(measured.histograms.rows.counts) == pytest.approx(kept, abs=60)
 
 
 def test_without_keys_one_histogram_takes_the_whole_price(data):
-    found = data.limits("visits", epsilon=400)
-    assert found.histograms.groups is None
-    assert found.plans[0].blocks[0].mechanism.sensitivity == 1
-    assert found.recommended.rows == 5
-    assert "max_groups" not in str(found)
-    assert data.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5).left_out == found.quote
+    measured = data.limits("visits", epsilon=400)
+    assert measured.histograms.groups is None
+    assert measured.plans[0].blocks[0].mechanism.sensitivity == 1
+    assert measured.recommended.rows == 5
+    assert "max_groups" not in str(measured)
+    assert data.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5).left_out == measured.quote

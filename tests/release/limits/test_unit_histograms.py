@@ -62,9 +62,11 @@ def test_intervals_cover_what_is_left_out_whichever_pairs_are_kept(law, epsilon,
         share = both.pairs_left_out(2)
         pairs += share.low <= dropped <= share.high
         for limit in limits:
-            found = both.rows_left_out(*limit)
-            assert 0 <= found.low <= found.value <= found.high <= 1
-            covered[limit] += found.low <= least_lost[limit] <= most_lost[limit] <= found.high
+            interval = both.rows_left_out(*limit)
+            assert 0 <= interval.low <= interval.value <= interval.high <= 1
+            covered[limit] += (
+                interval.low <= least_lost[limit] <= most_lost[limit] <= interval.high
+            )
     least = runs * (0.95 - 5 * sqrt(0.95 * 0.05 / runs))
     figure(f"covered at least {min(*covered.values(), pairs) / runs:.4f} of {runs:,}")
     assert min(*covered.values(), pairs) >= least

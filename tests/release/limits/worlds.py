@@ -36,5 +36,5 @@ def histogram(plan, rows, salt=1):
     with duckdb.connect() as connection:
         connection.register("visits", frame(rows))
         text = str(plan.engine_sql).replace("$salt", str(salt))
-        found = dict(connection.execute(text).fetchall())
-    return [found.get(cell, 0) for cell in plan.keys[0].values]
+        counts = dict(connection.execute(text).fetchall())
+    return [counts.get(cell, 0) for cell in plan.keys[0].values]

@@ -59,19 +59,19 @@ class Balanced(HTMLParser):
 
 
 def test_the_page_is_whole_and_needs_nothing_else():
-    made = write_page(profile())
+    page = write_page(profile())
     checked = Balanced()
-    checked.feed(made)
+    checked.feed(page)
     assert checked.open == []
     assert {"section", "svg", "table"} <= set(checked.seen)
     assert not {"script", "link", "img", "iframe"} & set(checked.seen)
-    assert not re.search(r"(src|href)=|https?://|url\(", made)
+    assert not re.search(r"(src|href)=|https?://|url\(", page)
 
 
 def test_what_came_from_the_table_is_escaped():
-    made = write_page(profile())
-    assert "<script" not in made
-    assert made.count("&lt;script&gt;") >= 5
+    page = write_page(profile())
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;") >= 5
 
 
 def test_a_notebook_shows_the_same_cards():
@@ -88,7 +88,7 @@ def test_bars_stay_inside_the_picture():
             ("2 to 3", NoisyNumber(60, 1)),
         )
     )
-    numbers = [float(one) for one in re.findall(r'(?:y|y1|y2|height)="([-.\d]+)"', drawn)]
+    numbers = [float(number) for number in re.findall(r'(?:y|y1|y2|height)="([-.\d]+)"', drawn)]
     assert min(numbers) >= 0
     assert max(numbers) <= 84
 

@@ -54,7 +54,7 @@ def look():
 
 
 def column(profile, name):
-    return next(one for one in profile.columns if one.name == name)
+    return next(part for part in profile.columns if part.name == name)
 
 
 @pytest.mark.parametrize(("person", "epsilon"), [(False, 0.7), (True, Fraction(7, 3))])
@@ -63,21 +63,21 @@ def test_it_costs_exactly_what_was_stated(person, epsilon):
         before = session.remaining
         stated = plan_profile(session, "visits", epsilon=epsilon).price
         assert session.remaining == before
-        found = session.profile("visits", epsilon=epsilon)
+        profile = session.profile("visits", epsilon=epsilon)
         after = session.remaining
     assert stated.epsilon == Fraction(str(epsilon))
     assert before.epsilon - after.epsilon == stated.epsilon
     assert before.delta - after.delta == stated.delta
-    assert found.price == stated
-    assert sum(one.epsilon for one in found.plans) == stated.epsilon
+    assert profile.price == stated
+    assert sum(plan.epsilon for plan in profile.plans) == stated.epsilon
 
 
 def test_without_a_delta_private_values_are_only_counted():
     with hospital(delta=0) as session:
-        found = session.profile(epsilon=40)
+        profile = session.profile(epsilon=40)
         assert session.remaining.epsilon == 10
         assert session.remaining.delta == 0
-    told = column(found, "diagnosis")
+    told = column(profile, "diagnosis")
     assert told.counts == ()
     assert "only for a delta" in told.notes[0]
     assert abs(told.missing.value) < 60
@@ -118,10 +118,10 @@ def test_numbers_without_bounds_find_them(look):
 
 def test_people_are_counted_and_no_more():
     with hospital(person=True) as session:
-        found = session.profile("VISITS", epsilon=40)
+        profile = session.profile("VISITS", epsilon=40)
     truth = len(set(FRAME["patient"].to_pylist()))
-    assert found.units.value == pytest.approx(truth, abs=60)
-    assert column(found, "patient").notes == ("Only the units are counted.",)
+    assert profile.units.value == pytest.approx(truth, abs=60)
+    assert column(profile, "patient").notes == ("Only the units are counted.",)
 
 
 def test_a_profile_too_dear_is_refused_before_anything_is_read():
@@ -132,14 +132,14 @@ def test_a_profile_too_dear_is_refused_before_anything_is_read():
 
 
 def test_the_plans_do_not_depend_on_rows():
-    with hospital() as one, hospital() as other:
+    with hospital() as first, hospital() as other:
         few = dp.protect(
             FRAME.drop_columns(["patient"]).slice(0, 3),
             **{**DECLARED, "epsilon": 50, "delta": 1e-3},
         )
-        assert plan_profile(one, None, epsilon=1) == plan_profile(other, None, epsilon=1)
-        made, small = (plan_profile(each, None, epsilon=1) for each in (one, few))
-        assert (made.counts, made.quantiles, made.groups, made.first) == (
+        assert plan_profile(first, None, epsilon=1) == plan_profile(other, None, epsilon=1)
+        whole, small = (plan_profile(each, None, epsilon=1) for each in (first, few))
+        assert (whole.counts, whole.quantiles, whole.groups, whole.first) == (
             small.counts,
             small.quantiles,
             small.groups,
@@ -184,8 +184,8 @@ def test_where_nothing_is_missing_nothing_is_counted_as_missing():
         epsilon=2000,
         **limits,
     )
-    found = data.profile(epsilon=1000)
-    by_name = {column.name: column for column in found.columns}
+    profile = data.profile(epsilon=1000)
+    by_name = {column.name: column for column in profile.columns}
     assert abs(by_name["cost"].missing.value) <= by_name["cost"].missing.margin
-    assert found.rows.value == pytest.approx(2000, abs=5)
+    assert profile.rows.value == pytest.approx(2000, abs=5)
     assert 400 < by_name["ward"].missing.value < 800

@@ -59,10 +59,10 @@ class NotingLedger(MemoryLedger):
         self.notes = notes
 
     @contextmanager
-    def ask(self, plan, **asked):
-        with super().ask(plan, **asked) as found:
-            self.notes.append("reserve" if isinstance(found, Entry) else "recall")
-            yield found
+    def ask(self, plan, **options):
+        with super().ask(plan, **options) as outcome:
+            self.notes.append("reserve" if isinstance(outcome, Entry) else "recall")
+            yield outcome
 
     def settle(self, entry, record=None):
         super().settle(entry, record)
@@ -111,15 +111,15 @@ def test_the_door_is_about_six_lines():
 )
 def test_whatever_goes_wrong_has_one_message_and_the_charge_stands(outcome, caplog):
     notes = []
-    asked = session(outcome, notes)
+    opened = session(outcome, notes)
     with caplog.at_level(logging.DEBUG), pytest.raises(EngineFailed) as caught:
-        asked.release(plan(0.5))
+        opened.release(plan(0.5))
     assert notes == ["reserve", "run", f"failed {caught.value.reference}"]
     said = str(caught.value).replace(caught.value.reference, "...")
     assert said == str(EngineFailed("..."))
     assert caught.value.__cause__ is caught.value.__context__ is None
     assert str(CANARY) not in caplog.text + said
-    assert asked.remaining.epsilon == 0.5
+    assert opened.remaining.epsilon == 0.5
 
 
 def test_an_exhausted_budget_reads_nothing():
@@ -171,9 +171,9 @@ def test_open_reads_a_policy_and_its_sources(tmp_path):
         """
     )
     with dp.open(str(path)) as hospital:
-        one = hospital.sql("SELECT AVG(age) AS age FROM visits", epsilon=1)
+        release = hospital.sql("SELECT AVG(age) AS age FROM visits", epsilon=1)
         two = hospital.sql("SELECT COUNT(*) AS n FROM stays", epsilon=1)
-        assert abs(one.value - 45) < 15
+        assert abs(release.value - 45) < 15
         assert abs(two.value - 1000) < 60
         assert repr(hospital) == "<session about visits, stays: epsilon 1, delta 1e-06 left>"
 
@@ -203,8 +203,8 @@ def test_a_policy_is_checked_against_the_columns_there_are():
 def test_private_keys_and_the_rest():
     rows = {"code": ["x"] * 900 + ["rare", "rarer", "rarest"]}
     with dp.protect(pa.table(rows), keys={"code": "private"}, epsilon=10, delta=1e-3) as data:
-        asked = "SELECT code, COUNT(*) AS n FROM data GROUP BY code"
-        plain = data.sql(asked, epsilon=2, delta=1e-12).to_arrow()
+        sql = "SELECT code, COUNT(*) AS n FROM data GROUP BY code"
+        plain = data.sql(sql, epsilon=2, delta=1e-12).to_arrow()
         assert plain["code"].to_pylist() == ["x"]
         rest = data.sql(
             "SELECT code, AVG(1) AS one, COUNT(*) AS n FROM data GROUP BY code",
@@ -224,9 +224,9 @@ def test_a_plan_that_protects_somebody_else_is_refused_and_costs_nothing():
         dp.protect(rows, unit="p", neighbors="replace", epsilon=1),
         dp.protect(rows, name="elsewhere", unit="p", epsilon=1),
     ):
-        asked = "SELECT COUNT(*) AS n FROM elsewhere" if "elsewhere" in repr(other) else COUNT
+        sql = "SELECT COUNT(*) AS n FROM elsewhere" if "elsewhere" in repr(other) else COUNT
         with pytest.raises(InvalidParameter, match="another policy"):
-            people.release(other.plan(asked, epsilon=0.5))
+            people.release(other.plan(sql, epsilon=0.5))
     assert people.remaining.epsilon == 1
     alike = dp.protect(rows, unit="p", max_rows_per_unit_per_group=3, epsilon=1)
     assert people.release(alike.plan(COUNT, epsilon=0.5))

@@ -86,8 +86,8 @@ def shown(problem):
 def clean(*texts):
     for text in texts:
         data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
-        found = PATTERN.search(data)
-        assert not found, data[max(0, found.start() - 200) : found.end() + 50]
+        match = PATTERN.search(data)
+        assert not match, data[max(0, match.start() - 200) : match.end() + 50]
 
 
 def files(folder):
@@ -129,9 +129,9 @@ def test_answers_reprs_pickles_certificates_and_ledgers(folder, heard, sql):
 
 
 def test_private_names_stay_private(folder, heard):
-    asked = "SELECT note, COUNT(DISTINCT patient) AS n FROM visits GROUP BY note"
+    sql = "SELECT note, COUNT(DISTINCT patient) AS n FROM visits GROUP BY note"
     with dp.open(str(folder / "deniable.toml")) as visits:
-        release = visits.sql(asked, epsilon=1, delta=1e-9)
+        release = visits.sql(sql, epsilon=1, delta=1e-9)
         clean(str(release), release.to_json(), pickle.dumps(release))
         assert len(release) == 0
     clean(*files(folder).values(), heard())
@@ -226,7 +226,9 @@ def test_a_real_failure_of_the_engine(folder, heard, monkeypatch):
     bad = "SELECT CAST(patient AS INTEGER) AS f0_0 FROM visits"
     ran = engine.DuckDB._run_statement
     monkeypatch.setattr(
-        engine.DuckDB, "_run_statement", lambda self, one: ran(self, replace(one, sql=bad))
+        engine.DuckDB,
+        "_run_statement",
+        lambda self, statement: ran(self, replace(statement, sql=bad)),
     )
     with dp.open(str(folder / "deniable.toml")) as visits:
         plan = visits.plan(QUESTIONS["count"], epsilon=1)
@@ -257,5 +259,5 @@ def test_what_the_engine_returned_is_not_kept(folder):
     with dp.open(str(folder / "deniable.toml")) as visits:
         visits.sql(QUESTIONS["sum"], epsilon=1)
         gc.collect()
-        held = [one for one in gc.get_objects() if isinstance(one, exact_groups.ExactGroups)]
+        held = [item for item in gc.get_objects() if isinstance(item, exact_groups.ExactGroups)]
         assert held == []

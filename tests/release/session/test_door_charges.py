@@ -41,9 +41,10 @@ ELSEWHERE = ("ledger/", "client/", "app/")
 
 def calls(node):
     """The names that a function calls, in order of lines."""
-    found = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
+    nodes = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
     named = [
-        (one.lineno, getattr(one.func, "attr", getattr(one.func, "id", ""))) for one in found
+        (call.lineno, getattr(call.func, "attr", getattr(call.func, "id", "")))
+        for call in nodes
     ]
     return sorted(named)
 
@@ -67,11 +68,11 @@ def charging():
 
 
 def test_every_charge_is_known_and_has_its_check_before_it():
-    found = dict(charging())
-    local = {name for name, node in found.items() if _own_ask(node)}  # `ask` of its own
-    assert set(found) - local == {*CHECKED, *GIVEN}
+    nodes = dict(charging())
+    local = {name for name, node in nodes.items() if _own_ask(node)}  # `ask` of its own
+    assert set(nodes) - local == {*CHECKED, *GIVEN}
     for name, check in CHECKED.items():
-        named = calls(found[name])
+        named = calls(nodes[name])
         checked = min(line for line, called in named if called == check)
         assert checked < min(line for line, called in named if called in CHARGES), name
 
@@ -133,8 +134,8 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("asked", ASKED)
-def test_nothing_is_charged_if_the_kernel_agrees_with_nothing(monkeypatch, asked):
+@pytest.mark.parametrize("question", ASKED)
+def test_nothing_is_charged_if_the_kernel_agrees_with_nothing(monkeypatch, question):
     def refuse(plan, facts, **options):
         raise PlanRefused("No rule covers this.")
 
@@ -143,5 +144,5 @@ def test_nothing_is_charged_if_the_kernel_agrees_with_nothing(monkeypatch, asked
     monkeypatch.setattr(kernel_check, "check_plan", refuse)
     with dp.protect(ROWS, name="t", epsilon=9, delta=1e-4, **options) as session:
         with pytest.raises(PlanRefused, match="No rule covers this"):
-            ASKED[asked](session)
+            ASKED[question](session)
         assert session.ledger.entries == ()

@@ -67,22 +67,26 @@ def session(who: str, relation: str):
 def test_every_aggregate_is_answered_at_every_epsilon(size):
     few = size(small=1, full=4, what="policies, each with every aggregate at every epsilon")
     policies = [(who, relation) for relation in ("add-remove", "replace") for who in POLICIES]
-    questions = [(asked, key) for asked in ASKED for key in ("", "k", "b")]
+    questions = [(aggregate, key) for aggregate in ASKED for key in ("", "k", "b")]
     if few == 1:
         questions = [(", ".join(ASKED), "")]
     for policy, epsilon in itertools.product(
         policies[:few], EPSILONS if few > 1 else EPSILONS[1::4]
     ):
         people = session(*policy)
-        for asked, key in questions:
-            by = f"{key}, {asked} FROM data GROUP BY {key}" if key else f"{asked} FROM data"
+        for aggregate, key in questions:
+            by = (
+                f"{key}, {aggregate} FROM data GROUP BY {key}"
+                if key
+                else f"{aggregate} FROM data"
+            )
             try:
                 plan = people.plan(f"SELECT {by}", epsilon=float(epsilon), delta=1e-9)
             except InvalidQuery:  # before the charge: the noise would be too large to draw
                 assert float(epsilon) < 1e-5
                 continue
             answer = people.release(plan)
-            assert len(answer) == {"": 1, "k": 3, "b": 2}[key], (asked, epsilon)
+            assert len(answer) == {"": 1, "k": 3, "b": 2}[key], (aggregate, epsilon)
             assert str(answer)
             assert answer.to_json()
 
@@ -90,11 +94,11 @@ def test_every_aggregate_is_answered_at_every_epsilon(size):
 @pytest.mark.parametrize("epsilon", [1e12])
 def test_with_almost_no_noise_answers_are_right(epsilon):
     people = session("rows", "add-remove")
-    for asked, truth in ASKED.items():
+    for aggregate, truth in ASKED.items():
         if truth is not None:
-            answer = people.sql(f"SELECT {asked} AS a FROM data", epsilon=epsilon)
-            assert answer.value == pytest.approx(truth, rel=1e-3), asked
-            assert answer.margin == 0, asked
+            answer = people.sql(f"SELECT {aggregate} AS a FROM data", epsilon=epsilon)
+            assert answer.value == pytest.approx(truth, rel=1e-3), aggregate
+            assert answer.margin == 0, aggregate
 
 
 def test_a_narrow_noise_beside_a_wide_one_has_a_margin():

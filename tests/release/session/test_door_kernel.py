@@ -96,25 +96,25 @@ def test_steps_of_a_run_are_checked_too(visits):
 
 
 def test_a_plan_with_less_noise_than_its_statement_needs_is_refused(visits):
-    made = visits.plan(SUM, epsilon=1)
-    wider = made.engine_sql.replace("THEN 100 WHEN x0", "THEN 900 WHEN x0")
-    assert wider != made.engine_sql
+    plan = visits.plan(SUM, epsilon=1)
+    wider = plan.engine_sql.replace("THEN 100 WHEN x0", "THEN 900 WHEN x0")
+    assert wider != plan.engine_sql
     with pytest.raises(dp.PlanRefused, match="declares 200"):
-        visits.release(replace(made, engine_sql=wider))
+        visits.release(replace(plan, engine_sql=wider))
     assert visits.ledger.entries == ()
-    assert visits.release(made).value > 0
+    assert visits.release(plan).value > 0
 
 
 def test_a_part_is_divided_as_the_name_of_its_partition_says(visits):
     """Another reading of the column could put one patient into two parts."""
     part = visits.partition("ward", ["A", "B"])["A"]
-    made = part.plan(SUM, epsilon=1)
+    plan = part.plan(SUM, epsilon=1)
     read = 'TRY_CAST("ward" AS TEXT)'
-    assert read in made.engine_sql
-    other = replace(made, engine_sql=made.engine_sql.replace(read, f"LOWER({read})"))
+    assert read in plan.engine_sql
+    other = replace(plan, engine_sql=plan.engine_sql.replace(read, f"LOWER({read})"))
     with pytest.raises(dp.DeniableError):
         part.release(other)
-    assert part.release(made).value > 0
+    assert part.release(plan).value > 0
 
 
 def test_another_text_than_the_checked_one_does_not_run(visits, monkeypatch):
@@ -167,7 +167,7 @@ def says_that_another_text_was_read(session, question, engine):
     assert statement["engine"] == engine
     assert statement["kernel"]["text"] == "DuckDB's text of the same plan"
     told = dp.verify(release, key=session.ledger.public_key).checks
-    assert any(other in one for one in told)
+    assert any(other in line for line in told)
 
 
 @pytest.mark.parametrize("engine", ["Spark", "PostgreSQL"])

@@ -91,10 +91,10 @@ def opened(
     )
     known = Policy([table], **({"epsilon": 4} | policy))
     engine = Counting(DuckDB.open({"visits": str(FILE)}))
-    found = Session(
+    session = Session(
         known, engine, ledger or MemoryLedger(terms=Terms.from_policy(known)), analyst=analyst
     )
-    return found, engine
+    return session, engine
 
 
 def test_the_same_question_again_is_free_and_the_same():
@@ -196,18 +196,20 @@ def test_six_threads_with_one_new_question_get_one_answer_and_pay_once():
 
 def test_a_question_id_gets_its_own_outcome_again():
     session, engine = opened()
-    asked = {"epsilon": 0.5, "fresh": True}
-    first = session.sql(COUNT, **asked, question_id="monday 1")
-    second = session.table("visits").agg(n=dp.count()).release(**asked, question_id="monday 2")
-    assert session.sql(COUNT, **asked, question_id="monday 1").value == first.value
-    assert session.sql(COUNT, **asked, question_id="monday 2").value == second.value
+    options = {"epsilon": 0.5, "fresh": True}
+    first = session.sql(COUNT, **options, question_id="monday 1")
+    second = (
+        session.table("visits").agg(n=dp.count()).release(**options, question_id="monday 2")
+    )
+    assert session.sql(COUNT, **options, question_id="monday 1").value == first.value
+    assert session.sql(COUNT, **options, question_id="monday 2").value == second.value
     engine.broken = True
     for _ in range(2):
         with pytest.raises(dp.EngineFailed) as failure:
-            session.sql(COUNT, **asked, question_id="monday 3")
+            session.sql(COUNT, **options, question_id="monday 3")
     engine.broken = False
     with pytest.raises(dp.EngineFailed, match=failure.value.reference):
-        session.sql(COUNT, **asked, question_id="monday 3")
+        session.sql(COUNT, **options, question_id="monday 3")
     assert engine.runs == 2
     assert session.remaining.epsilon == 2.5
 
@@ -216,8 +218,8 @@ def test_it_survives_the_process(tmp_path):
     pa.parquet.write_table(FRAME, tmp_path / "visits.parquet")
     path = tmp_path / "deniable.toml"
     path.write_text('[budget]\nepsilon = 4\n[tables.visits]\nsource = "visits.parquet"\n')
-    with dp.open(str(path)) as one:
-        first = one.sql(COUNT, epsilon=1)
+    with dp.open(str(path)) as session:
+        first = session.sql(COUNT, epsilon=1)
     with dp.open(str(path)) as two:
         again = two.sql(COUNT, epsilon=1)
         assert again.repeated
@@ -301,8 +303,8 @@ def test_parts_of_parts():
     session, _ = opened()
     part = session.partition("ward", ["A"])["A"]
     ages = part.partition("age", [10, 20])
-    for one in ages.values():
-        one.sql(COUNT, epsilon=1)
+    for group in ages.values():
+        group.sql(COUNT, epsilon=1)
     assert session.remaining.epsilon == 3
     assert (
         repr(ages[10]) == "<session about visits (ward 'A', age 10): epsilon 3, delta 0 left>"
@@ -330,9 +332,9 @@ def test_a_plan_for_all_rows_is_no_plan_for_a_part():
     session, engine = opened()
     part = session.partition("ward", ["A"])["A"]
     whole, narrow = session.plan(COUNT, epsilon=1), part.plan(COUNT, epsilon=1)
-    for asked, plan in ((part, whole), (session, narrow)):
+    for asker, plan in ((part, whole), (session, narrow)):
         with pytest.raises(InvalidParameter, match="another policy"):
-            asked.release(plan)
+            asker.release(plan)
     other = session.partition("ward", ["B"])["B"]
     with pytest.raises(InvalidParameter):
         other.release(narrow)
@@ -366,9 +368,9 @@ def test_a_plan_is_about_a_part_by_what_it_reads_not_by_its_word():
     claimed = replace(session.plan(COUNT, epsilon=1), part=(("ward", "A"),))
     others, _ = opened(bounds={"age": (0, 50)})
     elsewhere = others.partition("age", [50])[50].plan(COUNT, epsilon=1)
-    for asked, plan in ((part, claimed), (session.partition("age", [50])[50], elsewhere)):
+    for asker, plan in ((part, claimed), (session.partition("age", [50])[50], elsewhere)):
         with pytest.raises(InvalidParameter, match="another policy"):
-            asked.release(plan)
+            asker.release(plan)
     assert engine.runs == 0
     assert session.remaining.epsilon == 4
 
@@ -402,12 +404,12 @@ def test_a_part_says_what_is_left_to_it(neighbors, left):
     session, _ = opened(neighbors=neighbors)
     wards = session.partition("ward", ["A", "B"])
     wards["A"].sql(COUNT, epsilon=3)
-    assert [one.remaining.epsilon for one in (session, *wards.values())] == [1, 1, left]
+    assert [asker.remaining.epsilon for asker in (session, *wards.values())] == [1, 1, left]
     assert f"epsilon {left}, delta 0 left" in repr(wards["B"])
-    found = wards["B"].sql(COUNT, epsilon=Fraction(left, 4))
-    assert found.remaining == wards["B"].remaining
-    assert found.remaining.epsilon == Fraction(3 * left, 4)
-    assert found.more == "3 more questions like this one"
+    release = wards["B"].sql(COUNT, epsilon=Fraction(left, 4))
+    assert release.remaining == wards["B"].remaining
+    assert release.remaining.epsilon == Fraction(3 * left, 4)
+    assert release.more == "3 more questions like this one"
     with pytest.raises(BudgetExhausted, match=f"{wards['B'].remaining} are left"):
         wards["B"].sql(COUNT, epsilon=3.5)
     inner = wards["B"].partition("age", [10])[10]
@@ -419,8 +421,8 @@ def test_a_part_finds_bounds_while_others_are_used_up():
     with dp.protect(frame, epsilon=4) as whole:
         wards = whole.partition("ward", ["A", "B"])
         wards["A"].sql("SELECT COUNT(*) AS n FROM data", epsilon=4)
-        found = wards["B"].sql("SELECT SUM(cost) AS s FROM data", epsilon=3, bounds="find")
-        assert "512 to 1024" in str(found)
+        release = wards["B"].sql("SELECT SUM(cost) AS s FROM data", epsilon=3, bounds="find")
+        assert "512 to 1024" in str(release)
         assert wards["B"].remaining.epsilon == 1
         with pytest.raises(BudgetExhausted, match="costs epsilon 2, delta 0, and epsilon 1"):
             wards["B"].sql("SELECT SUM(cost) AS s FROM data", epsilon=2, bounds="find")
@@ -479,7 +481,7 @@ def test_plans_fixed_in_advance_cost_less_together():
     releases = session.release_all(questions(session, 60, 0.05), delta=1e-6)
     assert engine.runs == len(releases) == 60
     assert 4 - session.remaining.epsilon < 60 * 0.05 * 0.8
-    assert all(dp.verify(one.to_dict()) for one in releases[:3])
+    assert all(dp.verify(release.to_dict()) for release in releases[:3])
     assert session.ledger.verify().entries > 60
     assert session.release(releases[7].plan).repeated
 
@@ -506,7 +508,7 @@ def test_a_failure_among_several_leaves_nothing_open():
     engine.run = second_fails
     with pytest.raises(dp.EngineFailed):
         session.release_all(questions(session, 4, 0.5))
-    states = [one.state for one in session.ledger.entries]
+    states = [entry.state for entry in session.ledger.entries]
     assert states == ["settled", "failed", "failed", "failed"]
     assert session.remaining.epsilon == 2
 
@@ -564,14 +566,14 @@ def test_a_frame_is_not_taken_for_another_with_its_name():
     """A frame has no address: its answers are repeated only for the table that was declared."""
     from deniable.engines.duckdb.engine import DuckDB
 
-    ledger, found = MemoryLedger(epsilon=4), []
+    ledger, releases = MemoryLedger(epsilon=4), []
     for count in (289, 100_000):
         frame = pa.table({"x": range(count)})
         known = Policy([Table.declare("visits", frame, version="1")], epsilon=4)
         with_it = [Session(known, DuckDB.open({"visits": frame}), ledger) for _ in range(2)]
-        found += [session.sql(COUNT, epsilon=1) for session in with_it]
-    assert [one.repeated for one in found] == [False, True, False, True]
-    assert abs(found[2].value - 100_000) < 60
+        releases += [session.sql(COUNT, epsilon=1) for session in with_it]
+    assert [release.repeated for release in releases] == [False, True, False, True]
+    assert abs(releases[2].value - 100_000) < 60
 
 
 def test_people_may_be_in_other_parts_of_another_source(tmp_path):
@@ -597,7 +599,7 @@ def told_about(folder):
     for name in ("answer_hash", "key", "ledger", "warnings"):
         del statement[name]
     log = folder / "deniable.ledger.log"
-    files = sorted(one.name for one in folder.iterdir())
+    files = sorted(path.name for path in folder.iterdir())
     return bodies, statement, anchor.state, files, log.exists() and log.read_text()
 
 

@@ -70,8 +70,8 @@ BYTES = [b"a", b"", b"\xff\xfe", b"\xed\xa0\x80", b"\xc3", None]
 
 def not_utf8(values, offsets, buffer):
     """An array of text whose bytes were never checked."""
-    found = pa.array(values, buffer)
-    return pa.Array.from_buffers(offsets, len(found), found.buffers())
+    array = pa.array(values, buffer)
+    return pa.Array.from_buffers(offsets, len(array), array.buffers())
 
 
 def fitting(draw, values, rows, least, most):
@@ -163,28 +163,38 @@ def policy(**limits) -> Policy:
 
 
 def plans(policies=3) -> list:
-    made = []
+    prepared = []
     for limits in ({}, PEOPLE, {**PEOPLE, "neighbors": "replace"})[:policies]:
-        for asked in QUESTIONS:
-            other = len(made) % 2 == 0 and "GROUP BY" in asked and "DISTINCT" not in asked
-            asked_plan = plan(
-                parse(f"SELECT {asked}"), policy(**limits), epsilon=20, delta=1e-3, other=other
+        for question in QUESTIONS:
+            other = (
+                len(prepared) % 2 == 0 and "GROUP BY" in question and "DISTINCT" not in question
             )
-            made.append(asked_plan)
-    return made
+            asked_plan = plan(
+                parse(f"SELECT {question}"),
+                policy(**limits),
+                epsilon=20,
+                delta=1e-3,
+                other=other,
+            )
+            prepared.append(asked_plan)
+    return prepared
 
 
-def check_form(asked, answer):
+def check_form(query_plan, answer):
     """The answer has the plan's columns and can be printed, signed, stored and read."""
-    assert isinstance(answer, Answer), asked.statements
+    assert isinstance(answer, Answer), query_plan.statements
     table = answer.table
-    listed = ((name, margin, *(ends or ())) for name, margin, ends in column_names(asked))
+    listed = ((name, margin, *(ends or ())) for name, margin, ends in column_names(query_plan))
     expected = [name for names in listed for name in names if name is not None]
     assert table.column_names == expected
-    if asked.thresholding is None and asked.having is None and asked.limit is None:
-        groups = math.prod(len(key.values) for key in asked.keys)
-        assert table.num_rows == groups + asked.other
-    units = {output.name: output.margin_in for output in asked.outputs if output.margin_in}
+    if (
+        query_plan.thresholding is None
+        and query_plan.having is None
+        and query_plan.limit is None
+    ):
+        groups = math.prod(len(key.values) for key in query_plan.keys)
+        assert table.num_rows == groups + query_plan.other
+    units = {output.name: output.margin_in for output in query_plan.outputs if output.margin_in}
     formatting.text_table(*formatting.format_cells(table, answer.margins, units=units), 0)
     json.dumps(record.rows(table), allow_nan=False)
     assert record.from_bytes(record.to_bytes(answer)).table.equals(table)
@@ -195,10 +205,10 @@ def test_whatever_an_engine_returns_an_answer_follows(size, monkeypatch):
     monkeypatch.setattr(choices, "MOST_IN_A_CELL", 1000)  # to be fast
     draw = random.Random(14)
     count = size(small=34, full=10_000, what="hostile aggregates")
-    asked = plans(1 if count < 100 else 3)
+    prepared = plans(1 if count < 100 else 3)
     for i in range(count):
-        one = asked[i % len(asked)]
-        check_form(one, run(HostileEngine(draw), one))
+        query_plan = prepared[i % len(prepared)]
+        check_form(query_plan, run(HostileEngine(draw), query_plan))
 
 
 def test_the_door_settles_and_signs_whatever_an_engine_returns(size, monkeypatch):
@@ -207,8 +217,8 @@ def test_the_door_settles_and_signs_whatever_an_engine_returns(size, monkeypatch
     ledger = MemoryLedger(epsilon=10**9, delta=0.99)
     for i in range(size(small=3, full=500, what="hostile aggregates through a session")):
         session = Session(policy(), HostileEngine(draw), ledger)
-        asked = QUESTIONS[i % len(QUESTIONS)]
-        answer = session.sql(f"SELECT {asked}", epsilon=20, delta=1e-6, fresh=True)
+        question = QUESTIONS[i % len(QUESTIONS)]
+        answer = session.sql(f"SELECT {question}", epsilon=20, delta=1e-6, fresh=True)
         check_form(answer.plan, answer.answer)
         assert str(answer)
         assert answer._repr_html_()
@@ -222,8 +232,8 @@ def test_a_missing_column_is_the_one_error():
         def _run_statement(self, statement):
             yield pa.record_batch({"k0": [1]})
 
-    asked = plan(parse("SELECT COUNT(*) FROM t"), policy(), epsilon=1)
-    failure = run(Forgetful(random.Random(1)), asked)
+    query_plan = plan(parse("SELECT COUNT(*) FROM t"), policy(), epsilon=1)
+    failure = run(Forgetful(random.Random(1)), query_plan)
     assert isinstance(failure, EngineFailed)
     assert str(failure) == str(EngineFailed(failure.reference))
 
@@ -239,9 +249,9 @@ def test_sums_far_from_zero_are_cut_and_shown(values):
                 }
             )
 
-    asked = plan(parse("SELECT SUM(y) AS s FROM t"), policy(), epsilon=1)
-    answer = run(Large(random.Random(1)), asked)
-    check_form(asked, answer)
+    query_plan = plan(parse("SELECT SUM(y) AS s FROM t"), policy(), epsilon=1)
+    answer = run(Large(random.Random(1)), query_plan)
+    check_form(query_plan, answer)
     assert abs(answer.table["s"][0].as_py()) > 2**60
 
 
@@ -295,17 +305,17 @@ def test_answers_beyond_the_integers_of_doubles_are_printed():
 def test_kept_counts_are_found_by_all_that_they_depend_on():
     """On some engines two texts differ in their parameters alone."""
     distances = Distances((), "", (), 1, None, "SELECT 1", (2, 3))
-    asked = replace(
+    query_plan = replace(
         plan(parse(f"SELECT {QUESTIONS[0]}"), policy(), epsilon=1), distances=distances
     )
 
     def key(more=(), sizes=(2, 3), **changes):
         joint = WrittenStatement(**{"kind": "joint", "name": "", "sql": "x", **changes})
-        own = replace(asked, distances=replace(distances, sizes=sizes))
+        own = replace(query_plan, distances=replace(distances, sizes=sizes))
         return engine_run.joint_key(WrittenPlan(own, (joint, *more)))
 
     known = {key(), key(parameters={"t0": "a"}), key(parameters={"t0": "b"}), key(sizes=(2, 2))}
     assert len({*known, key(sql="y"), key(before="z")}) == 6
     assert key() == key()
     assert key(more=[WrittenStatement("cells", "n", "x")]) is None
-    assert engine_run.joint_key(WrittenPlan(replace(asked, distances=None), ())) is None
+    assert engine_run.joint_key(WrittenPlan(replace(query_plan, distances=None), ())) is None

@@ -42,11 +42,11 @@ def policy(tmp_path):
 
 def test_a_later_session_quotes_the_measurement_where_it_covers_the_answer(policy):
     with dp.open(policy) as first:
-        found = first.limits("visits", by="diagnosis", epsilon=5)
-        assert first.sql(BY_DIAGNOSIS, epsilon=1).left_out == found.quote
+        limits = first.limits("visits", by="diagnosis", epsilon=5)
+        assert first.sql(BY_DIAGNOSIS, epsilon=1).left_out == limits.quote
     with dp.open(policy) as later:
-        assert later.sql(BY_DIAGNOSIS, epsilon=2).left_out == found.quote
-        assert later.sql(BY_DIAGNOSIS, epsilon=1).left_out == found.quote  # it was kept before
+        assert later.sql(BY_DIAGNOSIS, epsilon=2).left_out == limits.quote
+        assert later.sql(BY_DIAGNOSIS, epsilon=1).left_out == limits.quote  # it was kept before
         everyone = later.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1)
         assert everyone.left_out == ""
         assert later.ledger.verify().entries > 0
@@ -75,7 +75,7 @@ def test_a_note_that_nobody_signed_is_refused():
     class Kept:
         record = note
 
-    ledger.recall = lambda **asked: Kept if asked["plan_hash"] == note_key(plan) else None
+    ledger.recall = lambda **options: Kept if options["plan_hash"] == note_key(plan) else None
     assert read_note(ledger, plan, "v", None) == "leaves out 9 %"
     with pytest.raises(dp.LedgerBroken, match="differs from the one"):
         read_note(ledger, plan, "other data", None)

@@ -9,19 +9,19 @@ LOG = logging.getLogger("deniable.engine")
 
 
 def test_each_session_has_its_own_file(tmp_path):
-    one, two = tmp_path / "one.log", tmp_path / "two.log"
-    with log_to(one):
+    first, two = tmp_path / "one.log", tmp_path / "two.log"
+    with log_to(first):
         LOG.error("first")
         with log_to(two):
             LOG.error("second\nline")
         LOG.error("third")
     LOG.error("nobody's")
-    assert [line.split(" ", 1)[1] for line in one.read_text().splitlines()] == [
+    assert [line.split(" ", 1)[1] for line in first.read_text().splitlines()] == [
         "first",
         "third",
     ]
     assert two.read_text().endswith(" second line\n")  # one line each
-    assert one.stat().st_mode & 0o777 == 0o600
+    assert first.stat().st_mode & 0o777 == 0o600
 
 
 def test_threads_do_not_mix(tmp_path):

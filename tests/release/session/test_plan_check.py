@@ -148,9 +148,9 @@ def test_a_name_or_number_holds_no_query(session, hidden):
 )
 def test_text_that_could_be_read_in_two_ways_is_refused(session, part, sql, reason):
     error = InvalidQuery if "nests" in reason else InvalidParameter
-    for asked in (session, part):
-        plan = asked.plan(COUNT, epsilon=6)
-        refuse(asked, replace(plan, engine_sql=sql), reason, error)
+    for asker in (session, part):
+        plan = asker.plan(COUNT, epsilon=6)
+        refuse(asker, replace(plan, engine_sql=sql), reason, error)
 
 
 def test_a_plan_about_another_table_is_none_about_a_part(session, part):
@@ -174,7 +174,7 @@ def test_a_part_is_judged_by_all_that_an_engine_may_read(engine):
     plan = part.plan(COUNT, epsilon=6)
     part.release(part.plan(COUNT, epsilon=1))
     tree = plan.engine_sql.tree.copy()
-    chosen = next(one for one in tree.find_all(exp.In) if one.args.get("query"))
+    chosen = next(node for node in tree.find_all(exp.In) if node.args.get("query"))
     chosen.set("expressions", [exp.column("x", quoted=True)])
     forged = StatementText(tree)
     assert forged == plan.engine_sql
@@ -187,7 +187,7 @@ def test_nodes_that_remember_what_they_were_are_judged_by_their_text(part):
     """sqlglot compares nodes by hashes that it keeps, also after a node was changed."""
     plan = part.plan(COUNT, epsilon=6)
     tree = plan.engine_sql.tree.copy()
-    rows = next(one for one in tree.find_all(exp.Select) if one.args.get("where"))
+    rows = next(node for node in tree.find_all(exp.Select) if node.args.get("where"))
     before = rows.copy()
     assert hash(rows) == hash(before)
     rows.args["where"] = None
@@ -227,19 +227,19 @@ def test_what_a_plan_reads_it_must_name(session, source):
 
 def test_plans_are_released_as_they_were_made_or_read_from_a_file(session, part):
     joined = "SELECT name, COUNT(*) AS n FROM visits JOIN names ON visits.ward = names.ward"
-    for asked, question in (
+    for asker, question in (
         (session, COUNT),
         (part, COUNT),
         (session, f"{joined} GROUP BY name"),
         (session, "SELECT y, COUNT(*) AS n FROM visits GROUP BY y"),
     ):
-        plan = asked.plan(question, epsilon=0.125)
-        first = asked.release(plan)
+        plan = asker.plan(question, epsilon=0.125)
+        first = asker.release(plan)
         for read in (
             pickle.loads(pickle.dumps(plan)),
             canonical.from_json(canonical.to_json(plan)),
         ):
-            assert asked.release(read).certificate == first.certificate
+            assert asker.release(read).certificate == first.certificate
 
 
 def test_a_step_of_a_run_is_judged_as_well(session):
@@ -262,8 +262,8 @@ def test_stored_rows_need_a_definition_that_does_not_read_them(session):
     own = 'SELECT 1 AS a FROM "(stored rows)"'
     for stored in ("", own, 'SELECT 1 AS a FROM "bills"'):
         refuse(session, counting_stored(session, stored), "reads more than the tables")
-    made = session.release(counting_stored(session, 'SELECT 1 AS a FROM "visits"'))
-    assert made.value == pytest.approx(200, abs=50)
+    release = session.release(counting_stored(session, 'SELECT 1 AS a FROM "visits"'))
+    assert release.value == pytest.approx(200, abs=50)
 
 
 def test_what_stands_before_a_step_defines_its_stored_rows(session):

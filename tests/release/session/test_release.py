@@ -100,7 +100,7 @@ def test_it_prints_value_margin_cost_and_what_is_left(session):
     assert "Left: epsilon 80" in release._repr_html_()
 
 
-def made(n, margins):
+def make_release(n, margins):
     """A release of these numbers."""
     table = pa.table({"n": n, "n_margin": margins})
     return Release(
@@ -109,9 +109,11 @@ def made(n, margins):
 
 
 def test_it_warns_when_a_margin_is_larger_than_its_value():
-    assert "the margin of the number is larger than the value" in str(made([-2], [3]))
-    assert "the margin of 2 of 3 numbers" in str(made([1, -4, 3, None], [3, 3, None, None]))
-    assert made([3, -4], [3, 3]).warnings == ()
+    assert "the margin of the number is larger than the value" in str(make_release([-2], [3]))
+    assert "the margin of 2 of 3 numbers" in str(
+        make_release([1, -4, 3, None], [3, 3, None, None])
+    )
+    assert make_release([3, -4], [3, 3]).warnings == ()
 
 
 def test_a_single_number_has_a_value_and_a_margin(session):

@@ -35,14 +35,12 @@ def test_steps_depend_on_answers_and_their_certificates_state_the_run(costs):
     with costs.reserve_run(dp.ApproximateLoss(1, 1e-6)) as run:
         first = run.sql(COUNT, epsilon=0.25)
         assert costs.remaining.epsilon == 3
-        asked = (
-            f"SELECT ward, COUNT(*) AS n FROM data GROUP BY ward HAVING n > {first.value / 4}"
-        )
-        second = run.sql(asked, epsilon=0.5, delta=1e-6)
+        sql = f"SELECT ward, COUNT(*) AS n FROM data GROUP BY ward HAVING n > {first.value / 4}"
+        second = run.sql(sql, epsilon=0.5, delta=1e-6)
         with pytest.raises(BudgetExhausted, match=r"epsilon 0\.25 is left of the run"):
             run.sql(COUNT, epsilon=0.5)
         again = run.sql(COUNT, epsilon=0.25)  # with fresh noise
-    assert [str(one) for one in run.remaining] == ["epsilon 0"]
+    assert [str(limit) for limit in run.remaining] == ["epsilon 0"]
     (entry,) = costs.ledger.entries
     for step, answer in enumerate((first, second, again), 1):
         assert answer.certificate.statement["ledger"]["run"] == {
@@ -101,7 +99,7 @@ def test_a_step_that_fails_ends_its_run_and_is_not_refunded(costs, monkeypatch):
         run.sql(COUNT, epsilon=0.1)
     with pytest.raises(KeyError), costs.reserve_run(dp.PureLoss(1)):
         raise KeyError
-    assert [one.reference for one in costs.ledger.entries][1:] == ["interrupted"]
+    assert [charge.reference for charge in costs.ledger.entries][1:] == ["interrupted"]
     costs.ledger.verify()
 
 
@@ -139,18 +137,18 @@ def test_bounds_that_were_not_used_leave_one_charge(costs, good, monkeypatch):
         return run(self, plan) if len(calls) <= good else EngineFailed("beef")
 
     monkeypatch.setattr(type(costs), "_run", fail)
-    asked = {"epsilon": 1, "bounds": "find", "question_id": "once"}
+    options = {"epsilon": 1, "bounds": "find", "question_id": "once"}
     for _ in range(3):
         with pytest.raises(EngineFailed, match="beef"):
-            costs.sql(SUM, **asked)
+            costs.sql(SUM, **options)
     assert len(calls) == good + 1
-    assert [(one.epsilon, one.state) for one in costs.ledger.entries] == [(1, "failed")]
+    assert [(entry.epsilon, entry.state) for entry in costs.ledger.entries] == [(1, "failed")]
     assert costs.remaining.epsilon == 3
 
 
 def test_a_question_id_of_found_bounds_gets_its_own_answer_again(costs):
-    asked = {"epsilon": 1, "bounds": "find", "fresh": True}
-    answers = [costs.sql(SUM, **asked, question_id=name).value for name in "abab"]
+    options = {"epsilon": 1, "bounds": "find", "fresh": True}
+    answers = [costs.sql(SUM, **options, question_id=name).value for name in "abab"]
     assert answers[:2] == answers[2:]
     assert answers[0] != answers[1]
     assert costs.remaining.epsilon == 2

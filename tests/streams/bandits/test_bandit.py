@@ -70,16 +70,16 @@ def probabilities(table, monkeypatch):
     """P(choices) for rewards by step. Only the difference of the two arms' noises decides, and
     beyond DEPTH it decides alike: sums of at most two rewards differ by at most 2."""
     law = difference_law(dp.Bandit(2, epsilon=EPSILON, grid=1).noise.scale)
-    found, waiting = {}, [((), 1.0)]
+    chances, waiting = {}, [((), 1.0)]
     while waiting:
         noises, chance = waiting.pop()
         given = [noise for difference in noises for noise in (difference, 0)]
         choices = play(short_elimination(), table, given, monkeypatch)
         if choices is not None:
-            found[choices] = found.get(choices, 0.0) + chance
+            chances[choices] = chances.get(choices, 0.0) + chance
             continue
         waiting += [((*noises, d), chance * mass) for d, mass in law.items()]
-    return found
+    return chances
 
 
 def worst_ratio(base, probabilities, monkeypatch):
@@ -118,15 +118,15 @@ def episode_law(steps):
 
 def episode_probabilities(table, monkeypatch):
     """P(choices) of the real strategy, over all noises of its episodes."""
-    law, found, waiting = episode_law(len(table)), {}, [((), 1.0)]
+    law, chances, waiting = episode_law(len(table)), {}, [((), 1.0)]
     while waiting:
         noises, chance = waiting.pop()
         choices = play(dp.Bandit(2, epsilon=EPSILON, grid=1), table, list(noises), monkeypatch)
         if choices is not None:
-            found[choices] = found.get(choices, 0.0) + chance
+            chances[choices] = chances.get(choices, 0.0) + chance
             continue
         waiting += [((*noises, z), chance * mass) for z, mass in law.items()]
-    return found
+    return chances
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -161,9 +161,9 @@ def test_each_reward_is_in_one_sum_with_its_own_noise(monkeypatch):
 
 
 def test_the_noise_of_persons_and_bounds():
-    one = dp.Bandit(2, epsilon=0.5, bounds=(-1, 3), grid=0.5)
-    assert one.range == 8
-    assert one.noise.scale == 16
+    bandit = dp.Bandit(2, epsilon=0.5, bounds=(-1, 3), grid=0.5)
+    assert bandit.range == 8
+    assert bandit.noise.scale == 16
     many = dp.Bandit(2, epsilon=0.5, bounds=(-1, 3), grid=0.5, per_person=4)
     assert many.noise.scale == 64
     assert many.promise == "all rewards of one person: at most 4 count (they may be others)"
@@ -244,11 +244,11 @@ def test_the_bound_on_the_regret_holds_in_simulations():
     means, horizon = [0.9, 0.5, 0.4], 10**6
     bandit = dp.Bandit(3, epsilon=0.5, method="elimination", horizon=horizon)
     bound = bandit.regret_bound(means, horizon)
-    found = dp.simulate_bandit(
+    regret = dp.simulate_bandit(
         means, horizon=horizon, epsilon=0.5, runs=20, method="elimination"
     )
     least = dp.price.bandit_regret(means, horizon=horizon, epsilon=0.5).value
-    assert least < found.mean < bound < 0.5 * horizon
+    assert least < regret.mean < bound < 0.5 * horizon
     with pytest.raises(Unsupported):
         dp.Bandit(3, epsilon=1).regret_bound(means, horizon)
     for wrong in ([0.5], [0.9, 0.5], [0.9, 0.5, 0.4, 0.3]):

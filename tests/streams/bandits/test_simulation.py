@@ -27,23 +27,23 @@ def test_successive_elimination_at_epsilon_a_tenth(size):
 
 def test_episodes_miss_less(size):
     runs = size(small=10, full=400, what="bandits in episodes")
-    found = dp.simulate_bandit(HARD, horizon=10**6, epsilon=0.1, runs=runs)
-    assert found.mean + 4 * found.deviation < 0.5 * 10_600
+    regret = dp.simulate_bandit(HARD, horizon=10**6, epsilon=0.1, runs=runs)
+    assert regret.mean + 4 * regret.deviation < 0.5 * 10_600
 
 
 def test_curves_grow_and_end_at_the_horizon():
-    found = dp.simulate_bandit([0.9, 0.2, 0.1], horizon=5000, epsilon=1, runs=4, seed=3)
-    assert found.times[-1] == 5000
-    assert found.curves.shape == (4, len(found.times))
-    assert (np.diff(found.curves, axis=1) >= -1e-9).all()
-    assert found.mean == pytest.approx(found.final.mean())
+    regret = dp.simulate_bandit([0.9, 0.2, 0.1], horizon=5000, epsilon=1, runs=4, seed=3)
+    assert regret.times[-1] == 5000
+    assert regret.curves.shape == (4, len(regret.times))
+    assert (np.diff(regret.curves, axis=1) >= -1e-9).all()
+    assert regret.mean == pytest.approx(regret.final.mean())
     with pytest.raises(InvalidParameter, match="two arms"):
         dp.simulate_bandit([0.5], horizon=10, epsilon=1)
 
 
 def test_one_run_has_no_known_deviation():
-    found = dp.simulate_bandit([0.5, 0.4], horizon=10, epsilon=1, runs=1)
+    regret = dp.simulate_bandit([0.5, 0.4], horizon=10, epsilon=1, runs=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert found.deviation == np.inf
-    assert np.isfinite(found.mean)
+        assert regret.deviation == np.inf
+    assert np.isfinite(regret.mean)

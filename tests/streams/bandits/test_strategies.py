@@ -53,10 +53,10 @@ def test_episodes_double_and_forget():
 def test_the_largest_credible_mean():
     for mean in (0.0, 0.2, 0.5, 0.99):
         for divergence in (0.0, 0.01, 1.0, 100.0):
-            found = largest_mean(mean, divergence)
-            assert mean <= found <= 1.0
+            largest = largest_mean(mean, divergence)
+            assert mean <= largest <= 1.0
             if divergence < 1:
-                assert bernoulli_divergence(mean, found) <= divergence + 1e-9
+                assert bernoulli_divergence(mean, largest) <= divergence + 1e-9
     assert largest_mean(-3.0, 0.1) < 0.1
     assert largest_mean(5.0, 0.1) == 1.0
     assert bernoulli_divergence(0.5, 1.0) == math.inf

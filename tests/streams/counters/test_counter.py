@@ -185,8 +185,8 @@ def test_no_other_person_than_the_policys_unit(tmp_path):
         data.counter("visits", **price, person="event", table="visits", explain=True)
     assert data.remaining.epsilon == 9
     for name, person in (("visits", "patient"), ("letters", None)):
-        found = data.counter(name, **price, person=person)
-        assert found.promise.person == "patient"
+        counter = data.counter(name, **price, person=person)
+        assert counter.promise.person == "patient"
     rows = session().counter("visits", **price, person="guest")
     assert rows.promise.person == "guest"
 
@@ -231,11 +231,11 @@ def test_explain_spends_nothing():
 def test_explain_names_what_the_ledger_charges_for_rho():
     data = session(epsilon=10, delta=1e-6)
     text = str(data.counter("visits", horizon=365, rho=0.3, explain=True))
-    found = re.search(r"rho 0.3 \(in the sum of epsilons: epsilon (.*), delta 1e-08\)", text)
+    match = re.search(r"rho 0.3 \(in the sum of epsilons: epsilon (.*), delta 1e-08\)", text)
     data.counter("visits", horizon=365, rho=0.3)
     charged = data.ledger.entries[0]
     assert charged.delta == Fraction(1, 10**8)
-    assert 0 <= Fraction(found[1]) - charged.epsilon <= charged.epsilon / 10**5
+    assert 0 <= Fraction(match[1]) - charged.epsilon <= charged.epsilon / 10**5
 
 
 def test_prices():

@@ -23,10 +23,10 @@ def price(horizon=365, delta=1e-6, **options):
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.5, 1, 2.5])
 def test_a_gaussian_counter_costs_no_more_than_its_epsilon(epsilon):
-    found = price(epsilon=epsilon, delta=1e-9)
-    assert isinstance(found.loss, GaussianLoss)
-    assert Fraction(found.loss.epsilon(found.delta)) <= Fraction(str(epsilon))
-    assert found.design.segment(0).noise.variance > 0
+    quote = price(epsilon=epsilon, delta=1e-9)
+    assert isinstance(quote.loss, GaussianLoss)
+    assert Fraction(quote.loss.epsilon(quote.delta)) <= Fraction(str(epsilon))
+    assert quote.design.segment(0).noise.variance > 0
 
 
 def test_the_better_noise_is_chosen():

@@ -68,8 +68,8 @@ def test_adaptive_inputs_are_as_private():
 
     def chosen(event):
         def inputs(step, seen):
-            asked = 2 if sum(seen) > 1 else abs(seen[-1]) % 3 if seen else 1
-            return asked + (step == event)
+            value = 2 if sum(seen) > 1 else abs(seen[-1]) % 3 if seen else 1
+            return value + (step == event)
 
         return inputs
 
@@ -120,11 +120,11 @@ def test_estimates_have_the_stated_variance(size):
                 if at == step:
                     truth = sum(range(step + 1 - (last or step), step + 1))
                     errors[at, last].append(sums.estimate(last) - truth)
-    for (at, last), found in errors.items():
+    for (at, last), values in errors.items():
         expected = design.spread(at, last).variance
         # The relative error of a variance is about sqrt(kurtosis / runs), kurtosis at most 6.
-        assert np.var(found) == pytest.approx(expected, rel=5 * math.sqrt(6 / runs))
-        assert abs(np.mean(found)) < 5 * math.sqrt(expected / runs)
+        assert np.var(values) == pytest.approx(expected, rel=5 * math.sqrt(6 / runs))
+        assert abs(np.mean(values)) < 5 * math.sqrt(expected / runs)
 
 
 def test_honaker_is_better_than_the_numbers_alone():

@@ -18,9 +18,9 @@ from deniable.streams.counting.coefficients import (
 
 def test_coefficients_are_the_rounded_series():
     exact = Fraction(1)
-    for k, found in enumerate(coefficients(300).tolist()):
+    for k, coefficient in enumerate(coefficients(300).tolist()):
         exact *= 1 if k == 0 else 1 - Fraction(1, 2 * k)
-        assert abs(found - exact * 2**BITS) <= Fraction(1, 2) + Fraction(1, 10**6)
+        assert abs(coefficient - exact * 2**BITS) <= Fraction(1, 2) + Fraction(1, 10**6)
 
 
 def test_the_norm_is_exact():
@@ -30,8 +30,8 @@ def test_the_norm_is_exact():
 @pytest.mark.parametrize("length", [1, 2, 5, 64, 129, 1000])
 def test_weights_undo_the_coefficients(length):
     series = coefficients(length).astype(float)
-    found = np.convolve(series, step_weights(length))[:length]
-    assert np.allclose(found, [1.0] + [0.0] * (length - 1), atol=1e-12)
+    product = np.convolve(series, step_weights(length))[:length]
+    assert np.allclose(product, [1.0] + [0.0] * (length - 1), atol=1e-12)
     sums = np.convolve(series, sum_weights(length))[:length]
     assert np.allclose(sums, 1.0, atol=1e-9)
     squares, sizes = running_norms(length, of_sums=True)

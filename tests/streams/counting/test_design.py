@@ -69,5 +69,5 @@ def test_no_segment_has_wider_noise(loss):
     for shape, tight in (({"horizon": 9}, True), ({"window": 5}, True), ({}, False)):
         design = CounterDesign(person, **shape, **loss)
         widest = noise_scale(design.widest_noise)
-        found = [noise_scale(design.segment(number).noise) for number in (0, 1, 5, 9)]
-        assert max(found) <= widest <= (1 if tight else 10) * found[0]
+        scales = [noise_scale(design.segment(number).noise) for number in (0, 1, 5, 9)]
+        assert max(scales) <= widest <= (1 if tight else 10) * scales[0]

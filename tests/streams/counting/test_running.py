@@ -93,15 +93,15 @@ def test_segments_have_noise_of_their_own(size):
     """Noise that is used again in another epoch or window would cancel in a difference."""
     runs = size(small=300, full=10_000, what="pairs of epochs")
     design = CounterDesign(Promise(), 12, window=4, mu_squared=ONE)
-    found = []
+    rows = []
     for _ in range(runs):
         count, ends = RunningCount(design), []
         for step in range(8):
             count.add(0)
             if step in (3, 7):
                 ends.append(count.total())
-        found.append(ends)
-    first, second = np.array(found).T
+        rows.append(ends)
+    first, second = np.array(rows).T
     assert abs(np.corrcoef(first, second)[0, 1]) < 5 / runs**0.5
     assert abs(np.corrcoef(first, first + 1e-9)[0, 1]) > 5 / runs**0.5  # it has power
 

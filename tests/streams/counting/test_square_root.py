@@ -16,11 +16,11 @@ MU_SQUARED = Fraction(3, 7)
 
 def exact_numbers(design, inputs):
     """What is measured before the noise."""
-    sums, found = design.begin(), []
+    sums, numbers = design.begin(), []
     for value in inputs:
-        found.append(sums._measure(value))
+        numbers.append(sums._measure(value))
         sums._keep(value, 0)
-    return found
+    return numbers
 
 
 def neighbours(stream, promise):
@@ -90,8 +90,8 @@ def test_measurements_are_exact_integers_also_if_they_are_large():
     [(1024, 3.273, 10.49), (4096, 3.714, 12.49), (65536, 4.596, 16.49)],
 )
 def test_the_worst_deviation_at_rho_one_half(steps, known, tree):
-    found = SquareRoot(steps, Promise(), Fraction(1)).spread(steps).deviation
-    assert found == pytest.approx(known, rel=1e-3)
+    deviation = SquareRoot(steps, Promise(), Fraction(1)).spread(steps).deviation
+    assert deviation == pytest.approx(known, rel=1e-3)
     levels = steps.bit_length() - 1
     assert sqrt((levels + 1) * levels) == pytest.approx(tree, rel=1e-3)
 

@@ -48,9 +48,9 @@ def test_quantiles_are_never_below_the_exact_ones(scale):
         nodes = tuple(NodeError(scale, height) for height in heights)
         cumulative, unit = exact_cumulative(nodes)
         for level in LEVELS:
-            found = certified_quantile(nodes, level)
+            quantile = certified_quantile(nodes, level)
             least = int(np.searchsorted(cumulative, float(level) - 1e-13)) / unit
-            assert least <= found <= 1.04 * least + 1 / 40
+            assert least <= quantile <= 1.04 * least + 1 / 40
 
 
 def test_noises_of_several_epochs_add_up():
@@ -64,14 +64,14 @@ def test_noises_of_several_epochs_add_up():
 @pytest.mark.parametrize("scale", [Fraction(1, 10**6), Fraction(3, 7), Fraction(10**12)])
 def test_rare_misses_and_extreme_scales(scale):
     nodes = tuple(NodeError(scale, height) for height in range(4))
-    found = [
+    quantiles = [
         certified_quantile(nodes, 1 - Fraction(1, 10**digits)) for digits in (1, 3, 5, 7, 12)
     ]
-    assert all(low <= high for low, high in pairwise(found))
+    assert all(low <= high for low, high in pairwise(quantiles))
     if scale > 1:
         # The widest noise alone is exceeded as rarely as this.
-        assert found[-1] > 0.9 * float(scale) * math.log(10**12)
-        assert found[-1] < 3 * float(scale) * math.log(10**12)
+        assert quantiles[-1] > 0.9 * float(scale) * math.log(10**12)
+        assert quantiles[-1] < 3 * float(scale) * math.log(10**12)
 
 
 @pytest.mark.parametrize("horizon", [5, 31, 64, 100, 180])

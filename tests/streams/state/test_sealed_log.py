@@ -121,11 +121,11 @@ def test_a_folder_that_cannot_be_written(file, monkeypatch):
 
 def test_names_of_records_in_memory_tell_nothing_about_them():
     """The ledger shows them. What follows from a record would be found by trying all."""
-    one, other = MemoryLog(), MemoryLog()
+    log, other = MemoryLog(), MemoryLog()
     for _ in range(3):
-        assert one.append(b"a") != other.append(b"a")
-        other.digests[:] = one.digests  # as equal as can be
-    assert len({*one.digests}) == 3
+        assert log.append(b"a") != other.append(b"a")
+        other.digests[:] = log.digests  # as equal as can be
+    assert len({*log.digests}) == 3
 
 
 def test_memory():

@@ -178,8 +178,8 @@ def test_a_ledger_that_was_set_back_is_refused_and_the_state_stays(policy):
     content = state_of(policy).read_bytes()
     for steps, known in ((0, 0), (1, 2)):
         set_back(steps)
-        found = f"4 records, and the ledger knows {known}: the ledger was set back"
-        with dp.open(policy) as session, pytest.raises(LedgerBroken, match=found):
+        message = f"4 records, and the ledger knows {known}: the ledger was set back"
+        with dp.open(policy) as session, pytest.raises(LedgerBroken, match=message):
             counter(session)
         assert state_of(policy).read_bytes() == content
     set_back(3)
@@ -189,10 +189,10 @@ def test_a_ledger_that_was_set_back_is_refused_and_the_state_stays(policy):
 
 def test_what_the_ledger_does_not_know_is_not_shown(policy, monkeypatch):
     """A process dies between state and ledger while another one opens the stream."""
-    with dp.open(policy) as one, dp.open(policy) as two:
-        first = counter(one)
+    with dp.open(policy) as session, dp.open(policy) as other:
+        first = counter(session)
         first.step()
-        second = counter(two)
+        second = counter(other)
 
         def crash(*_, **__):
             raise LedgerUnavailable("the ledger is gone")
@@ -257,8 +257,8 @@ def test_a_charge_that_does_not_fit_leaves_nothing(policy):
 
 
 def test_two_at_once_take_over_each_others_steps(policy):
-    with dp.open(policy) as one, dp.open(policy) as two:
-        first, second = counter(one), counter(two)
+    with dp.open(policy) as session, dp.open(policy) as other:
+        first, second = counter(session), counter(other)
         first.add(times=4)
         first.step()
         second.add(times=6)
@@ -334,9 +334,9 @@ def test_killed_at_random_moments(tmp_path, size, kind):
     root = Path(__file__).parents[3]
     done = subprocess.run(job, capture_output=True, text=True, cwd=root, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    found = json.loads(done.stdout.splitlines()[-1])
-    print(found)
-    assert found["old refused"]
-    assert found["tallies hold"]
-    assert found["steps"] >= kills // 3  # it has power: lives were long enough to show numbers
-    assert found["shown"] <= found["charges"] <= found["names"]
+    report = json.loads(done.stdout.splitlines()[-1])
+    print(report)
+    assert report["old refused"]
+    assert report["tallies hold"]
+    assert report["steps"] >= kills // 3  # it has power: lives were long enough to show numbers
+    assert report["shown"] <= report["charges"] <= report["names"]

@@ -120,14 +120,14 @@ def test_each_reading_names_the_version_of_the_table(tmp_path):
         '[tables.visits.columns.day]\nkind = "date"\n',
         encoding="utf-8",
     )
-    found = []
+    versions = []
     for step in (1, 2):
         with dp.open(policy) as session:
             opened = session.watch(COUNT, **YEAR, epsilon=1)
             opened.read(day(step))
-            found = [record["version"] for record in opened._stepping.stored.records()]
+            versions = [record["version"] for record in opened._stepping.stored.records()]
         policy.write_text(policy.read_text().replace('version = "1"', 'version = "2"'))
-    assert [name.partition("#")[0] for name in found] == ["visits=1", "visits=2"]
+    assert [name.partition("#")[0] for name in versions] == ["visits=1", "visits=2"]
 
 
 def test_a_persons_life_in_all_steps():
@@ -169,16 +169,16 @@ def test_no_person_moves_the_steps_further_than_promised(size):
         rows = [(chance.randint(1, 5), chance.randint(1, 3), 9.0) for _ in range(14)]
         moments = sorted(chance.sample(range(1, 6), 2))
         text, most = (COUNT, 1) if number % 2 else (SUM, 20)
-        found = []
+        readings = []
         for gone in (None, 1, 2, 3):
             data = protect([row for row in rows if row[1] != gone] or [(9, 9, 0.0)], **PERSONS)
             watch = data.watch(text, **YEAR, epsilon=NO_NOISE, per_person=3)
             for moment in moments:
                 watch.read(day(moment))
             records = watch._stepping.stored.records()
-            found.append([step[0] for record in records for step in record["steps"]])
-        for other in found[1:]:
-            moved = sum(abs(a - b) for a, b in zip(found[0], other, strict=True))
+            readings.append([step[0] for record in records for step in record["steps"]])
+        for other in readings[1:]:
+            moved = sum(abs(a - b) for a, b in zip(readings[0], other, strict=True))
             assert moved <= 3 * most
 
 
@@ -193,10 +193,10 @@ def test_sums_of_persons_count_days_as_most_rows():
 def test_whatever_an_engine_returns_a_person_counts_as_promised():
     data = protect(ROWS, **PERSONS)
     sums = data.watch(SUM, **YEAR, epsilon=1, per_person=4)
-    found = [
+    totals = [
         sums._counted(person, number) for person, number in (("a", 10**9), ("b", -(10**9)))
     ]
-    assert found == [40, -8]  # two rows, from -2 to 10, in halves
+    assert totals == [40, -8]  # two rows, from -2 to 10, in halves
     assert [sums._counted("a", 10**9), sums._counted("a", 10**9)] == [40, 0]
     counts = data.watch(COUNT, **YEAR, epsilon=1, per_person=3)
     numbers = (("a", 10**9), ("a", 1), ("b", -7), ("b", 2))
@@ -223,13 +223,13 @@ def test_the_kernel_checks_each_reading_and_nothing_else_may_run_it():
 @pytest.mark.parametrize("options", [{}, {"neighbors": "replace"}, PERSONS])
 def test_noise_for_less_than_the_kernel_derives_is_refused(options, monkeypatch):
     """The promise is made by planner code. It is compared with the kernel's own numbers."""
-    data, asked = protect(ROWS, **options), {"epsilon": 1, **YEAR}
+    data, terms = protect(ROWS, **options), {"epsilon": 1, **YEAR}
     if "unit" in options:
-        asked["per_person"] = 3
-    begun = data.watch(SUM, **asked, name="begun")
+        terms["per_person"] = 3
+    begun = data.watch(SUM, **terms, name="begun")
     monkeypatch.setattr(watch, "row_values", lambda plan: (-4, 19, row_values(plan)[2]))
     with pytest.raises(PlanRefused, match="the noise of this stream is made for"):
-        data.watch(SUM, **asked, name="less")
+        data.watch(SUM, **terms, name="less")
     assert len(data.ledger.entries) == 1
     less = replace(begun.promise, high=19)
     monkeypatch.setattr(Watch, "promise", less)
@@ -278,14 +278,14 @@ def test_every_table_that_a_watch_reads_is_charged(tmp_path):
     pq.write_table(frame(ROWS), tmp_path / "visits.parquet")
     pq.write_table(pa.table({"patient": [1, 3]}), tmp_path / "staff.parquet")
     (tmp_path / "policy.toml").write_text(TWO_TABLES)
-    asked = {**YEAR, "per_person": 3}
+    terms = {**YEAR, "per_person": 3}
     with dp.open(tmp_path / "policy.toml") as session:
-        watch = session.watch(OF_STAFF, epsilon=1, **asked)
+        watch = session.watch(OF_STAFF, epsilon=1, **terms)
         assert len(watch.read("2026-01-03").values) == 3
         spent = {usage.account: usage.spent for usage in session.ledger.filter_usages()}
         assert spent["table:staff"] == spent["unit:*"] == 1
         with pytest.raises(dp.BudgetExhausted):
-            session.watch(OF_STAFF, epsilon=3, name="again", **asked)
+            session.watch(OF_STAFF, epsilon=3, name="again", **terms)
         plan = watch._question.plan(session, [day(1)], 3, Fraction(1))
         with pytest.raises(PlanRefused, match="not charged for"):
             stream_door(session).check(plan, (10**9, 10**9), ["visits"])
@@ -340,12 +340,12 @@ def test_other_bounds_than_at_the_beginning_are_refused(tmp_path):
         "[tables.visits.columns.cost]\nbounds = [0, {most}]\nstep = 1\n"
     )
     policy.write_text(text.format(most=10))
-    asked = "SELECT day, SUM(cost) FROM visits GROUP BY day"
+    question = "SELECT day, SUM(cost) FROM visits GROUP BY day"
     with dp.open(policy) as session:
-        session.watch(asked, **YEAR, epsilon=1).read("2026-01-01")
+        session.watch(question, **YEAR, epsilon=1).read("2026-01-01")
     policy.write_text(policy.read_text().replace("[0, 10]", "[0, 20]"))
     with dp.open(policy) as session, pytest.raises(InvalidParameter, match="another promise"):
-        session.watch(asked, **YEAR, epsilon=1)
+        session.watch(question, **YEAR, epsilon=1)
 
 
 @pytest.mark.parametrize(
@@ -393,11 +393,11 @@ def test_parts_have_watches_of_their_own():
 
 @pytest.mark.parametrize("options", [{}, PERSONS])
 def test_the_number_may_stand_before_the_days(options):
-    asked = {"per_person": 3} if options else {}
+    limits = {"per_person": 3} if options else {}
     swapped = "SELECT COUNT(*) AS n, day FROM visits GROUP BY day"
-    found = protect(ROWS, **options).watch(swapped, **YEAR, epsilon=NO_NOISE, **asked)
-    shown = found.read("2026-01-02")
-    assert (found.output, found.counts) == ("n", True)
+    watched = protect(ROWS, **options).watch(swapped, **YEAR, epsilon=NO_NOISE, **limits)
+    shown = watched.read("2026-01-02")
+    assert (watched.output, watched.counts) == ("n", True)
     assert shown.values == (3, 1)
     assert shown.to_arrow().column_names == ["day", "n", "margin", "total", "total_margin"]
 

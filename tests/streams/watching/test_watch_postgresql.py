@@ -60,8 +60,10 @@ class Growing:
             self.rows.append((day, patient, self.chance.randrange(-20, 60) / 4))
             self.run(f"INSERT INTO {self.name} VALUES (%s, %s, %s)", self.rows[-1])
         gone = self.rows.pop(self.chance.randrange(len(self.rows)))
-        one = f"SELECT ctid FROM {self.name} WHERE (day, patient, cost) = (%s, %s, %s) LIMIT 1"
-        self.run(f"DELETE FROM {self.name} WHERE ctid IN ({one})", gone)
+        place = (
+            f"SELECT ctid FROM {self.name} WHERE (day, patient, cost) = (%s, %s, %s) LIMIT 1"
+        )
+        self.run(f"DELETE FROM {self.name} WHERE ctid IN ({place})", gone)
 
     def arrow(self):
         types = [pa.date32(), pa.string() if self.text else pa.int64(), pa.float64()]

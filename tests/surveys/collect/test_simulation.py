@@ -41,21 +41,21 @@ anchor = true
 
 @pytest.mark.parametrize("collection", ["everyone-answers-all", "one-question-each"])
 def test_made_up_people_answer(collection):
-    made = simulate(loads(SURVEY.replace("COLLECTION", collection)), 4000)
-    assert made.truth["a"].mean() == pytest.approx(0.3, abs=0.06)
-    assert made.truth["b"].shape == (4000, 2)
-    assert made.truth["c"].min() >= 10
-    assert made.truth["c"].max() <= 20
-    assert not made.truth["e"].any()
-    people = made.collected.people
+    simulation = simulate(loads(SURVEY.replace("COLLECTION", collection)), 4000)
+    assert simulation.truth["a"].mean() == pytest.approx(0.3, abs=0.06)
+    assert simulation.truth["b"].shape == (4000, 2)
+    assert simulation.truth["c"].min() >= 10
+    assert simulation.truth["c"].max() <= 20
+    assert not simulation.truth["e"].any()
+    people = simulation.collected.people
     if collection == "one-question-each":
         private = [people[name] for name in "abce"]
         assert sorted(np.concatenate(private).tolist()) == list(range(4000))
         assert min(map(len, private)) > 800
     else:
         assert all(len(people[name]) == 4000 for name in "abcde")
-    assert (made.collected.reports["d"] == made.truth["d"]).all()
-    assert (made.collected.reports["a"] != made.truth["a"][people["a"]]).any()
+    assert (simulation.collected.reports["d"] == simulation.truth["d"]).all()
+    assert (simulation.collected.reports["a"] != simulation.truth["a"][people["a"]]).any()
 
 
 def test_free_text_is_never_collected():

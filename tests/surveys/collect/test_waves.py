@@ -38,11 +38,11 @@ def test_the_same_answer_is_the_same_report():
 def test_over_people_and_questions_it_is_the_design():
     people = [Memory(i.to_bytes(16, "big"), "s") for i in range(5000)]
     three = RandomizedResponse(odds=3, categories=3)
-    counts = Counter(one.report("q", three, 2) for one in people)
+    counts = Counter(person.report("q", three, 2) for person in people)
     assert fit(counts, three, 2) > THRESHOLD
     assert fit(counts, RandomizedResponse(odds=5, categories=3), 2) < THRESHOLD
-    one = people[0]
-    again = Counter(one.report(f"q{i}", three, 2) for i in range(5000))
+    person = people[0]
+    again = Counter(person.report(f"q{i}", three, 2) for i in range(5000))
     assert fit(again, three, 2) > THRESHOLD
 
 
@@ -70,7 +70,7 @@ DESIGNS = [
 ]
 
 
-@pytest.mark.parametrize("design", DESIGNS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda each: type(each).__name__)
 def test_every_design_of_one_answer_is_remembered(design):
     mine = Memory(b"0123456789abcdef", "s")
 
@@ -80,16 +80,16 @@ def test_every_design_of_one_answer_is_remembered(design):
     assert len({sent(mine, 3) for _ in range(20)}) == 1
     # Other questions, answers and people have other coins: 60 reports are never all alike.
     people = [Memory(i.to_bytes(16, "big"), "s") for i in range(60)]
-    assert len({sent(one, 3) for one in people}) > 1
+    assert len({sent(each, 3) for each in people}) > 1
     assert len({sent(mine, 3, f"q{i}") for i in range(60)}) > 1
-    reports = np.array([one.report("q", design, 3) for one in people])
+    reports = np.array([each.report("q", design, 3) for each in people])
     assert design.aggregate(reports).respondents == 60  # real reports
 
 
 @pytest.mark.parametrize("design", [DESIGNS[0], DESIGNS[9]], ids=["ordinal", "number or not"])
 def test_remembered_reports_follow_the_design(design):
     people = [Memory(i.to_bytes(16, "big"), "s") for i in range(4000)]
-    counts = Counter(int(one.report("q", design, 3)) for one in people)
+    counts = Counter(int(person.report("q", design, 3)) for person in people)
     assert fit(counts, design, 3) > THRESHOLD
     assert fit(counts, design, 0) < THRESHOLD  # the same reports do not fit another answer
 
@@ -97,11 +97,11 @@ def test_remembered_reports_follow_the_design(design):
 def test_numbers_are_remembered_by_their_step_and_declining_too():
     design = NumberOrNot(odds=3, low=0, high=4, step=2)
     mine = [Memory(i.to_bytes(16, "big"), "s") for i in range(200)]
-    assert [one.report("q", design, 1.9) for one in mine] == [
-        one.report("q", design, 2.1) for one in mine
+    assert [person.report("q", design, 1.9) for person in mine] == [
+        person.report("q", design, 2.1) for person in mine
     ]
     said, not_said = (
-        [int(one.report("q", design, answer)) for one in mine] for answer in (0.0, np.nan)
+        [int(person.report("q", design, answer)) for person in mine] for answer in (0.0, np.nan)
     )
     assert said != not_said
 
@@ -111,19 +111,19 @@ def test_boxes_are_remembered(options):
     question = SurveyQuestion(
         id="m", kind="multiple-choice", text="?", options=[str(i) for i in range(options)]
     )
-    asked = design_question(question, Fraction(2))
+    design = design_question(question, Fraction(2))
     mine = Memory(b"0123456789abcdef", "s")
     ticks = np.zeros((1, options), dtype=int)
-    first = mine.report("m", asked, ticks)
-    assert np.array_equal(first, mine.report("m", asked, ticks))
-    assert asked.boxes(np.atleast_2d(first) if not asked.joint else np.array([first])).size
-    if not asked.joint:  # another tick changes that box alone
+    first = mine.report("m", design, ticks)
+    assert np.array_equal(first, mine.report("m", design, ticks))
+    assert design.boxes(np.atleast_2d(first) if not design.joint else np.array([first])).size
+    if not design.joint:  # another tick changes that box alone
         ticks[0, 4] = 1
-        changed = mine.report("m", asked, ticks)
+        changed = mine.report("m", design, ticks)
         assert np.array_equal(np.delete(first, 4), np.delete(changed, 4))
-        assert over_waves(asked, waves=9, remembered=True).epsilon() == pytest.approx(4)
+        assert over_waves(design, waves=9, remembered=True).epsilon() == pytest.approx(4)
     with pytest.raises(InvalidData, match="at a time"):
-        mine.report("m", asked, np.zeros((2, options), dtype=int))
+        mine.report("m", design, np.zeros((2, options), dtype=int))
 
 
 def test_losses_of_other_designs_over_waves():

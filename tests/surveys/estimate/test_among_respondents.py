@@ -24,28 +24,28 @@ def test_published_intervals(n, yes, interval):
 @pytest.mark.parametrize("design", [COINS, RandomizedResponse.channel(0.3, 0.9)])
 def test_coverage_by_exact_summation(design):
     n = 40
-    found = [among_respondents(design, (n - s, s)).interval for s in range(n + 1)]
+    intervals = [among_respondents(design, (n - s, s)).interval for s in range(n + 1)]
     for m in range(n + 1):
         law = np.convolve(
             binom.pmf(range(m + 1), m, float(design.p)),
             binom.pmf(range(n - m + 1), n - m, float(design.q)),
         )
-        covered = sum(law[s] for s, (low, high) in enumerate(found) if low <= m / n <= high)
+        covered = sum(law[s] for s, (low, high) in enumerate(intervals) if low <= m / n <= high)
         assert covered >= 0.95
 
 
 def test_the_error_is_that_of_the_coins_alone():
-    one = among_respondents(COINS, (600, 400))
+    single = among_respondents(COINS, (600, 400))
     both = COINS.estimate(counts=(600, 400))
-    assert one.standard_error**2 == pytest.approx(Fraction(3, 4000))
-    assert one.standard_error < both.standard_error
-    assert one.value == both.value
+    assert single.standard_error**2 == pytest.approx(Fraction(3, 4000))
+    assert single.standard_error < both.standard_error
+    assert single.value == both.value
 
 
 def test_reports_that_no_respondents_could_send():
-    found = among_respondents(COINS, (100, 0))
-    assert not found.consistent
-    assert math.isnan(found.interval[0])
+    estimate = among_respondents(COINS, (100, 0))
+    assert not estimate.consistent
+    assert math.isnan(estimate.interval[0])
 
 
 def test_many_respondents():

@@ -127,7 +127,7 @@ def test_the_capital_is_a_martingale():
     for member, has, share in ((1, 1, 0.06), (1, 0, 0.14), (0, 1, 0.1), (0, 0, 0.7)):
         for y in (0, 1):
             for z in (0, 1):
-                u, v = (reader_for(COINS)([one])[0, 1] for one in (y, z))
+                u, v = (reader_for(COINS)([report])[0, 1] for report in (y, z))
                 tops.append(u * v)
                 bottoms.append(u)
                 chances.append(share * float(COINS.pmf(y, member) * COINS.pmf(z, has)))

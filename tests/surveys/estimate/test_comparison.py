@@ -9,13 +9,13 @@ COINS = RandomizedResponse(odds=3)
 
 
 def test_variances_add_up():
-    found = compare((COINS, (600, 400)), (COINS, (650, 350)))
-    one, other = (COINS.estimate(counts=counts) for counts in ((600, 400), (650, 350)))
-    assert found.value == pytest.approx(one.raw - other.raw)
-    assert found.standard_error == pytest.approx(
-        np.hypot(one.standard_error, other.standard_error)
+    difference = compare((COINS, (600, 400)), (COINS, (650, 350)))
+    first, other = (COINS.estimate(counts=counts) for counts in ((600, 400), (650, 350)))
+    assert difference.value == pytest.approx(first.raw - other.raw)
+    assert difference.standard_error == pytest.approx(
+        np.hypot(first.standard_error, other.standard_error)
     )
-    assert "p-value" in str(found)
+    assert "p-value" in str(difference)
 
 
 @pytest.mark.parametrize(("first", "second"), [(0.1, 0.1), (0.0, 0.3), (0.5, 0.2)])
@@ -33,6 +33,6 @@ def test_coverage_by_exact_summation(n, first, second):
 
 def test_groups_may_have_their_own_designs():
     crosswise = RandomizedResponse.crosswise(0.25)
-    found = compare((COINS, (600, 400)), (crosswise, (400, 600)))
-    assert found.value == pytest.approx(0, abs=1e-12)
-    assert found.p_value > 0.9
+    difference = compare((COINS, (600, 400)), (crosswise, (400, 600)))
+    assert difference.value == pytest.approx(0, abs=1e-12)
+    assert difference.p_value > 0.9

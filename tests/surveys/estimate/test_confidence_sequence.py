@@ -35,11 +35,11 @@ def exact_mixture(rate, s, n, k):
     """M_n(rate) as a rational: a product over the reports, one by one."""
     factors = [(k * rate + i) / rate for i in range(s)]
     factors += [(k * (1 - rate) + j) / (1 - rate) for j in range(n - s)]
-    top = math.prod(one.numerator for one in factors)
-    bottom = math.prod(one.denominator for one in factors)
+    top = math.prod(factor.numerator for factor in factors)
+    bottom = math.prod(factor.denominator for factor in factors)
     parts = [k + m for m in range(n)]
-    top *= math.prod(one.denominator for one in parts)
-    return Fraction(top, bottom * math.prod(one.numerator for one in parts))
+    top *= math.prod(factor.denominator for factor in parts)
+    return Fraction(top, bottom * math.prod(factor.numerator for factor in parts))
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -78,7 +78,7 @@ def test_the_mixture_is_a_martingale():
     k, rate = Fraction(25, 2), Fraction(3, 10)
     for n in range(12):
         for s in range(n + 1):
-            after = [exact_mixture(rate, s + one, n + 1, k) for one in (0, 1)]
+            after = [exact_mixture(rate, s + bit, n + 1, k) for bit in (0, 1)]
             assert (1 - rate) * after[0] + rate * after[1] == exact_mixture(rate, s, n, k)
     assert exact_mixture(rate, 0, 0, k) == 1
 
@@ -105,20 +105,20 @@ def _log(value):
 def test_shares_are_rates_on_the_line_of_the_channel():
     for channel in (RandomizedResponse(odds=3), RandomizedResponse.crosswise(Fraction(1, 6))):
         p, q = channel.p, channel.q
-        found = share_sequence(420, 1000, p=p, q=q, planned=1000)
+        estimate = share_sequence(420, 1000, p=p, q=q, planned=1000)
         rates = sequence_of_rates(420, 1000, planned=1000)
         ends = sorted((float(end) - float(q)) / float(p - q) for end in rates)
-        assert found.interval[0] <= ends[0] + 1e-15
-        assert found.interval[1] >= ends[1] - 1e-15
-        assert found.interval == pytest.approx(ends)
-        assert found.raw == pytest.approx((0.42 - float(q)) / float(p - q))
+        assert estimate.interval[0] <= ends[0] + 1e-15
+        assert estimate.interval[1] >= ends[1] - 1e-15
+        assert estimate.interval == pytest.approx(ends)
+        assert estimate.raw == pytest.approx((0.42 - float(q)) / float(p - q))
 
 
 def test_reports_that_no_share_explains_are_inconsistent():
     p, q = Fraction(3, 4), Fraction(1, 4)
-    found = share_sequence(100, 1000, p=p, q=q)
-    assert not found.consistent
-    assert found.p_value < 1e-9
+    estimate = share_sequence(100, 1000, p=p, q=q)
+    assert not estimate.consistent
+    assert estimate.p_value < 1e-9
     near = share_sequence(240, 1000, p=p, q=q)
     assert near.consistent
     assert near.interval[0] == 0

@@ -26,10 +26,10 @@ PAIRS = [
 ]
 
 
-def joint(one, other):
+def joint(count, other):
     """Chances of pairs of answers, which depend on each other."""
-    table = 1.0 + (np.arange(one)[:, None] * 7 + np.arange(other) * 3) % 5
-    table += 4 * (np.arange(one)[:, None] == np.arange(other))
+    table = 1.0 + (np.arange(count)[:, None] * 7 + np.arange(other) * 3) % 5
+    table += 4 * (np.arange(count)[:, None] == np.arange(other))
     return table / table.sum()
 
 
@@ -40,11 +40,11 @@ def drawn(chances, people):
     return np.divmod(cells, chances.shape[1])
 
 
-def asked(names, people):
+def ask_both(names, people):
     """Two designs, the true table, and both reports of some people."""
     designs = [DESIGNS[name] for name in names]
-    every = [answers(one) for one in designs]
-    chances = joint(*(len(one) for one in every))
+    every = [answers(each) for each in designs]
+    chances = joint(*(len(each) for each in every))
     who = drawn(chances, people)
     reports = [d.randomize(a[w]) for d, a, w in zip(designs, every, who, strict=True)]
     truth = meaning(designs[0]).T @ chances @ meaning(designs[1])
@@ -54,32 +54,32 @@ def asked(names, people):
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
 def test_any_two_designs_are_recovered(names, size):
     people = size(small=20_000, full=200_000, what="people in tables of all designs")
-    designs, _, truth, reports = asked(names, people)
-    found = crosstab(*designs, tuple(reports))
-    assert found.raw.shape == truth.shape
-    assert (np.abs(found.raw - truth) < 7 * found.standard_error).all()
-    assert np.diag(found.covariance).reshape(truth.shape) == pytest.approx(found.variance)
-    assert found.independence().p_value < 1e-6 or people < 200_000
-    assert (found.value >= 0).all()
+    designs, _, truth, reports = ask_both(names, people)
+    table = crosstab(*designs, tuple(reports))
+    assert table.raw.shape == truth.shape
+    assert (np.abs(table.raw - truth) < 7 * table.standard_error).all()
+    assert np.diag(table.covariance).reshape(truth.shape) == pytest.approx(table.variance)
+    assert table.independence().p_value < 1e-6 or people < 200_000
+    assert (table.value >= 0).all()
     quick = crosstab(*designs, tuple(reports), covariances=False)
-    assert quick.standard_error == pytest.approx(found.standard_error)
-    assert found.loss.epsilon() == pytest.approx(sum(d.loss.epsilon() for d in designs))
+    assert quick.standard_error == pytest.approx(table.standard_error)
+    assert table.loss.epsilon() == pytest.approx(sum(d.loss.epsilon() for d in designs))
 
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
 def test_squared_errors_are_those_of_theory(names, size):
     groups = size(small=300, full=2000, what="tables of 100 people for all designs")
-    designs, chances, truth, reports = asked(names, 100 * groups)
-    squares = [moments(one, reader_for(one))[1] for one in designs]
+    designs, chances, truth, reports = ask_both(names, 100 * groups)
+    squares = [moments(each, reader_for(each))[1] for each in designs]
     theory = (squares[0].T @ chances @ squares[1] - truth**2) / 100
-    parts = [np.array_split(one, groups) for one in reports]
-    found = [crosstab(*designs, pair) for pair in zip(*parts, strict=True)]
-    measured = np.mean([(one.raw - truth) ** 2 for one in found], axis=0)
+    parts = [np.array_split(each, groups) for each in reports]
+    tables = [crosstab(*designs, pair) for pair in zip(*parts, strict=True)]
+    measured = np.mean([(each.raw - truth) ** 2 for each in tables], axis=0)
     # 6 free cells or more: the ratio has a standard deviation of 2 % at 2,000 tables.
     within = 0.1 if groups >= 2000 else 0.35
     assert measured.sum() == pytest.approx(theory.sum(), rel=within)
-    stated = np.mean([one.variance for one in found], axis=0)
+    stated = np.mean([each.variance for each in tables], axis=0)
     assert stated.sum() == pytest.approx(theory.sum(), rel=within)
 
 
@@ -88,17 +88,17 @@ def test_squared_errors_are_those_of_theory(names, size):
 def test_independence_is_tested_at_its_level(names, size):
     tables = size(small=300, full=2000, what="tables of 400 people without association")
     designs = [DESIGNS[name] for name in names]
-    every = [answers(one) for one in designs]
-    chances = np.full([len(one) for one in every], 1.0 / len(every[0]) / len(every[1]))
+    every = [answers(each) for each in designs]
+    chances = np.full([len(each) for each in every], 1.0 / len(every[0]) / len(every[1]))
     who = drawn(chances, 400 * tables)
     reports = [d.randomize(a[w]) for d, a, w in zip(designs, every, who, strict=True)]
-    parts = [np.array_split(one, tables) for one in reports]
+    parts = [np.array_split(each, tables) for each in reports]
     tests = [crosstab(*designs, pair).independence() for pair in zip(*parts, strict=True)]
-    rejected = np.mean([one.p_value < 0.05 for one in tests])
+    rejected = np.mean([each.p_value < 0.05 for each in tests])
     # 0.05 in the limit; readings have heavier tails than counts, so some leeway is left.
     assert abs(rejected - 0.05) < 0.02 + 5 * np.sqrt(0.05 * 0.95 / tables)
-    sides = [reader_for(one) for one in designs]
-    freedom = [one.answers - one.adds_up for one in sides]
+    sides = [reader_for(each) for each in designs]
+    freedom = [each.answers - each.adds_up for each in sides]
     assert tests[0].freedom == freedom[0] * freedom[1]
 
 
@@ -108,11 +108,11 @@ def test_means_of_a_number_by_group():
     values = np.array([1, 2, 4])[who]
     reports = number.randomize(values), group.randomize(who)
     for table in (crosstab(number, group, reports), crosstab(group, number, reports[::-1])):
-        found = table.means()
-        assert len(found) == 3
-        for one, truth in zip(found, (1, 2, 4), strict=True):
-            assert abs(one.raw - truth) < 7 * one.standard_error
-            assert one.standard_error < 0.1
+        means = table.means()
+        assert len(means) == 3
+        for mean, truth in zip(means, (1, 2, 4), strict=True):
+            assert abs(mean.raw - truth) < 7 * mean.standard_error
+            assert mean.standard_error < 0.1
     declining = DESIGNS["number or not"]
     said = np.where(who == 2, np.nan, values.astype(float))
     pair = declining.randomize(said), group.randomize(who)
@@ -129,7 +129,7 @@ def test_numbered_reports_give_the_textbook():
     three, four = RandomizedResponse(odds=6, categories=3), DESIGNS["ordinal"]
     counts = np.array([[120, 80, 60, 40], [70, 90, 60, 30], [50, 50, 90, 60]])
     table = crosstab(three, four, counts=counts)
-    a, b = (np.linalg.inv(np.array(one.matrix, dtype=float)) for one in (three, four))
+    a, b = (np.linalg.inv(np.array(design.matrix, dtype=float)) for design in (three, four))
     assert table.raw == pytest.approx(a @ counts @ b.T / 800)
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / 800
     pearson = ((counts - expected) ** 2 / expected).sum()

@@ -65,22 +65,22 @@ def survey(what, people, odds, group, inside, outside):
         reports = coins.randomize(has), coins.randomize(member)
         return shares_of_all(coins, coins, reports, FIXED)[1][1], group * inside
     if what == "of all, public":
-        found = shares_of_all(coins, 2, (coins.randomize(has), member), FIXED)[1]
-        return (found[1] if found else None), group * inside
+        shares = shares_of_all(coins, 2, (coins.randomize(has), member), FIXED)[1]
+        return (shares[1] if shares else None), group * inside
     number = Duchi(odds=odds, low=0, high=1)
     if what == "mean":
         return estimate_answers(number, number.randomize(has), FIXED)[0], outside
-    found = shares_within(number, 2, (number.randomize(has), member), FIXED)[1]
-    return (found[0] if found else None), inside
+    shares = shares_within(number, 2, (number.randomize(has), member), FIXED)[1]
+    return (shares[0] if shares else None), inside
 
 
 def rate_of_misses(case, runs):
     """How often an interval misses, of those that are shown."""
     missed = shown = 0
     while shown < runs:
-        found, truth = survey(*case)
-        if found is not None:
-            low, high = found.estimate.interval
+        share, truth = survey(*case)
+        if share is not None:
+            low, high = share.estimate.interval
             missed += not low <= truth <= high
             shown += 1
     return missed / runs
@@ -106,20 +106,20 @@ def test_fieller_alone_would_miss_where_few_reports_decide(size, monkeypatch):
 @pytest.mark.parametrize("case", FEW, ids=str)
 def test_no_interval_has_no_width(case):
     for _ in range(20):
-        found, _truth = survey(*case)
-        if found is not None:
-            low, high = found.estimate.interval
+        share, _truth = survey(*case)
+        if share is not None:
+            low, high = share.estimate.interval
             assert high - low > 1 / case[1]
-            assert found.method == "betting"
+            assert share.method == "betting"
 
 
 def test_many_reports_get_the_narrower_interval():
-    found, _truth = survey("within", 2000, 3, 0.3, 0.3, 0.05)
-    assert found.method == "fieller"
-    assert found.tuning == ()
-    found, _truth = survey("within", 50, 100, 0.3, 0.3, 0.05)
-    assert found.method == "betting"
-    assert len(found.tuning) == 2
+    share, _truth = survey("within", 2000, 3, 0.3, 0.3, 0.05)
+    assert share.method == "fieller"
+    assert share.tuning == ()
+    share, _truth = survey("within", 50, 100, 0.3, 0.3, 0.05)
+    assert share.method == "betting"
+    assert len(share.tuning) == 2
 
 
 def test_a_public_group_without_people_has_no_share_of_all():

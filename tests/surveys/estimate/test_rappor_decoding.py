@@ -17,34 +17,40 @@ def people(n):
 
 def test_200_000_people_are_decoded():
     tally = DESIGN.aggregate(DESIGN.randomize(people(200_000)))
-    found = decode(DESIGN, tally, [*SHARES, *ABSENT])
-    assert [one.value for one in found[:6]] == list(SHARES)
+    entries = decode(DESIGN, tally, [*SHARES, *ABSENT])
+    assert [entry.value for entry in entries[:6]] == list(SHARES)
     # A name that nobody has may be found in 1 of 20 surveys: how often, is tested below.
-    assert {one.value for one in found if one.found} >= set(SHARES)
-    for one in found:
-        truth = SHARES.get(one.value, 0)
-        assert abs(one.share.raw - truth) < 7 * one.share.standard_error
+    assert {entry.value for entry in entries if entry.found} >= set(SHARES)
+    for entry in entries:
+        truth = SHARES.get(entry.value, 0)
+        assert abs(entry.share.raw - truth) < 7 * entry.share.standard_error
 
 
 def test_more_candidates_than_rows():
     design = Rappor(bits=16, hashes=2, cohorts=4, f=0.25, p=0.25, q=0.75)
     tally = design.aggregate(design.randomize(people(100_000)))
-    found = decode(design, tally, [*SHARES, *(f"none{i}" for i in range(200))])
-    assert {"blue", "red", "green"} <= {one.value for one in found if one.found}
-    assert len(found) <= 0.8 * 64
+    entries = decode(design, tally, [*SHARES, *(f"none{i}" for i in range(200))])
+    assert {"blue", "red", "green"} <= {entry.value for entry in entries if entry.found}
+    assert len(entries) <= 0.8 * 64
 
 
 def test_thousands_of_candidates_are_absent(size):
     absent = size(small=1500, full=10_000, what="candidates of RAPPOR that nobody has")
     tally = DESIGN.aggregate(DESIGN.randomize(people(200_000)))
-    found = decode(DESIGN, tally, [*(f"none{i}" for i in range(absent)), *SHARES])
-    assert [one.value for one in found[:6]] == list(SHARES)
+    entries = decode(DESIGN, tally, [*(f"none{i}" for i in range(absent)), *SHARES])
+    assert [entry.value for entry in entries[:6]] == list(SHARES)
     # At 1 - 1e-9 nobody is named who is not there, and even the rarest of six is found.
     sure = decode(DESIGN, tally, [*SHARES, *ABSENT, *(f"none{i}" for i in range(60, absent))])
-    assert {one.value for one in sure if one.found} >= {"blue", "red", "green", "pink", "grey"}
-    for one in found:
-        truth = SHARES.get(one.value, 0)
-        assert abs(one.share.raw - truth) < 7 * one.share.standard_error
+    assert {entry.value for entry in sure if entry.found} >= {
+        "blue",
+        "red",
+        "green",
+        "pink",
+        "grey",
+    }
+    for entry in entries:
+        truth = SHARES.get(entry.value, 0)
+        assert abs(entry.share.raw - truth) < 7 * entry.share.standard_error
 
 
 def test_what_is_found_is_there_and_intervals_hold(size):
@@ -54,13 +60,13 @@ def test_what_is_found_is_there_and_intervals_hold(size):
     values, names = people(20_000), [*SHARES, *(f"none{i}" for i in range(200))]
     false, missed, covered, intervals = 0, 0, 0, 0
     for _ in range(surveys):
-        found = decode(design, design.aggregate(design.randomize(values)), names)
-        there = {one.value for one in found if one.found}
+        entries = decode(design, design.aggregate(design.randomize(values)), names)
+        there = {entry.value for entry in entries if entry.found}
         false += bool(there - SHARES.keys())
         missed += not {"blue", "red", "green", "pink"} <= there
-        for one in found:
-            low, high = one.share.raw + 1.96 * np.array([-1, 1]) * one.share.standard_error
-            covered += low <= SHARES.get(one.value, 0) <= high
+        for entry in entries:
+            low, high = entry.share.raw + 1.96 * np.array([-1, 1]) * entry.share.standard_error
+            covered += low <= SHARES.get(entry.value, 0) <= high
             intervals += 1
     assert intervals > 8 * surveys  # some of them absent: the test is about selection
     assert false <= 0.05 * surveys + 5 * np.sqrt(0.05 * 0.95 * surveys)
@@ -71,16 +77,16 @@ def test_what_is_found_is_there_and_intervals_hold(size):
 def test_values_missing_from_the_list_widen_the_errors():
     tally = DESIGN.aggregate(DESIGN.randomize(people(50_000)))
     whole, part = decode(DESIGN, tally, [*SHARES]), decode(DESIGN, tally, ["red", "teal"])
-    errors = {one.value: one.share.standard_error for one in whole}
-    for one in part:
-        assert one.share.standard_error > 1.5 * errors[one.value]
+    errors = {entry.value: entry.share.standard_error for entry in whole}
+    for entry in part:
+        assert entry.share.standard_error > 1.5 * errors[entry.value]
 
 
 def test_a_list_without_anybody():
     design = Rappor(bits=8, hashes=1, cohorts=2, f=0.25, p=0.25, q=0.75)
     tally = design.aggregate(design.randomize(["here"] * 5000))
-    found = decode(design, tally, [f"none{i}" for i in range(40)])
-    assert len(found) <= 0.8 * 8
+    entries = decode(design, tally, [f"none{i}" for i in range(40)])
+    assert len(entries) <= 0.8 * 8
 
 
 def test_errors_are_as_stated(size):
@@ -89,9 +95,9 @@ def test_errors_are_as_stated(size):
     squares, stated = [], []
     for _ in range(surveys):
         values = [every[i] for i in uniform_below(100, 3000)]  # other people each time
-        found = decode(DESIGN, DESIGN.aggregate(DESIGN.randomize(values)), names)
-        squares += [(one.share.raw - SHARES.get(one.value, 0)) ** 2 for one in found]
-        stated += [one.share.standard_error**2 for one in found]
+        entries = decode(DESIGN, DESIGN.aggregate(DESIGN.randomize(values)), names)
+        squares += [(entry.share.raw - SHARES.get(entry.value, 0)) ** 2 for entry in entries]
+        stated += [entry.share.standard_error**2 for entry in entries]
     # The standard deviation of the ratio is 8 % at 60 surveys, below 2 % at 1,500.
     within = 0.1 if surveys >= 1500 else 0.35
     assert np.mean(squares) == pytest.approx(np.mean(stated), rel=within)
@@ -115,10 +121,10 @@ def test_many_candidates_and_few_people(size):
     false, covered, intervals = 0, 0, 0
     for _ in range(surveys):
         values = [every[i] for i in uniform_below(100, 300)]
-        for one in decode(design, design.aggregate(design.randomize(values)), names):
-            truth = SHARES.get(one.value, 0)
-            false += one.found and not truth
-            covered += abs(one.share.raw - truth) <= 1.96 * one.share.standard_error
+        for entry in decode(design, design.aggregate(design.randomize(values)), names):
+            truth = SHARES.get(entry.value, 0)
+            false += entry.found and not truth
+            covered += abs(entry.share.raw - truth) <= 1.96 * entry.share.standard_error
             intervals += 1
     assert intervals == surveys * len(names)
     assert false <= 0.05 * surveys + 4 * np.sqrt(0.05 * 0.95 * surveys)

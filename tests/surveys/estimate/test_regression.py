@@ -22,15 +22,15 @@ def people(n):
 @pytest.mark.parametrize("design", [COINS, RandomizedResponse.channel(0.2, 0.7)])
 def test_coefficients_are_recovered(design):
     x, answers = people(200_000)
-    found = logistic(design, design.randomize(answers), x, names=["age", "club"])
-    assert found.converged
-    assert found.names == ("constant", "age", "club")
-    assert (np.abs(found.coefficients - TRUTH) < 7 * found.standard_error).all()
-    assert found.standard_error.max() < 0.05
-    low, high = found.interval(1 - 1e-9).T
+    fit = logistic(design, design.randomize(answers), x, names=["age", "club"])
+    assert fit.converged
+    assert fit.names == ("constant", "age", "club")
+    assert (np.abs(fit.coefficients - TRUTH) < 7 * fit.standard_error).all()
+    assert fit.standard_error.max() < 0.05
+    low, high = fit.interval(1 - 1e-9).T
     assert ((low < TRUTH) & (high > TRUTH)).all()
-    assert (found.p_value < 1e-9).all()
-    assert "age" in str(found)
+    assert (fit.p_value < 1e-9).all()
+    assert "age" in str(fit)
 
 
 def test_errors_are_as_stated_and_as_theory_has_them(size):
@@ -39,9 +39,9 @@ def test_errors_are_as_stated_and_as_theory_has_them(size):
     errors, stated = [], []
     for _ in range(fits):
         x, answers = people(2000)
-        found = logistic(design, design.randomize(answers), x)
-        errors.append((found.coefficients - TRUTH) ** 2)
-        stated.append(found.standard_error**2)
+        fit = logistic(design, design.randomize(answers), x)
+        errors.append((fit.coefficients - TRUTH) ** 2)
+        stated.append(fit.standard_error**2)
     # The standard deviation of the ratio is 10 % at 200 fits, 2 % at 5,000.
     within = 0.1 if fits >= 5000 else 0.6
     mse = np.mean(errors, axis=0)

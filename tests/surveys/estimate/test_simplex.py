@@ -16,17 +16,17 @@ def test_published_corrections():
     design = RandomizedResponse(odds=6, categories=3)
     assert design.estimate(counts=(700, 250, 50)).raw == pytest.approx((0.92, 0.20, -0.12))
     assert project_to_simplex((0.92, 0.20, -0.12)) == pytest.approx((0.86, 0.14, 0))
-    found = maximum_likelihood(design, (700, 250, 50))
-    assert found == pytest.approx((0.831579, 0.168421, 0), abs=5e-7)
+    shares = maximum_likelihood(design, (700, 250, 50))
+    assert shares == pytest.approx((0.831579, 0.168421, 0), abs=5e-7)
 
 
 @given(SHARES, SHARES)
 def test_the_projection_is_nearest(raw, other):
-    found = np.array(project_to_simplex(raw))
-    assert (found >= 0).all()
-    assert found.sum() == pytest.approx(1)
+    projection = np.array(project_to_simplex(raw))
+    assert (projection >= 0).all()
+    assert projection.sum() == pytest.approx(1)
     rival = np.array(project_to_simplex((other * len(raw))[: len(raw)]))
-    assert np.square(found - raw).sum() <= np.square(rival - raw).sum() + 1e-9
+    assert np.square(projection - raw).sum() <= np.square(rival - raw).sum() + 1e-9
 
 
 def test_inside_the_simplex_nothing_changes():
@@ -50,12 +50,12 @@ def test_no_other_distribution_is_likelier():
 
 
 def test_batches_are_read_through_their_own_channels():
-    one, two = (
+    first, second = (
         RandomizedResponse(odds=6, categories=3),
         RandomizedResponse(odds=2, categories=3),
     )
     truth = np.array([0.6, 0.3, 0.1])
-    parts = [(channel_of(d), 1e6 * (channel_of(d) @ truth)) for d in (one, two)]
+    parts = [(channel_of(d), 1e6 * (channel_of(d) @ truth)) for d in (first, second)]
     assert expectation_maximisation(parts) == pytest.approx(truth, abs=1e-6)
     with pytest.raises(InvalidParameter, match="same answers"):
         expectation_maximisation(

@@ -30,9 +30,9 @@ def test_reports_are_read_as_enumerated(name):
     truth = answers(design)[-1]
     given = np.repeat(truth[None], people, axis=0)
     reports = design.randomize(given)
-    found = read(reports).mean(axis=0)
+    readings = read(reports).mean(axis=0)
     error = np.sqrt((squares[-1] - means[-1] ** 2) / people)
-    assert (np.abs(found - meaning(design)[-1]) <= 7 * error + 1e-12).all()
+    assert (np.abs(readings - meaning(design)[-1]) <= 7 * error + 1e-12).all()
 
 
 @pytest.mark.parametrize(

@@ -28,12 +28,12 @@ def test_simple_random_samples(size):
     w = np.full(80, 2.5)
     for answers in simple(population, 80, repeats):
         reports = COINS.randomize(answers)
-        found = weighted_share(COINS, reports, w, sampling="simple", population=200)
-        totals.append(found.total)
-        stated.append(found.total_error**2)
+        estimate = weighted_share(COINS, reports, w, sampling="simple", population=200)
+        totals.append(estimate.total)
+        stated.append(estimate.total_error**2)
         safe.append(weighted_share(COINS, reports, w, population=200).total_error ** 2)
         r = (reports - 0.25) / 0.5
-        tempting.append(found.total_error**2 + float(((w**2 - w) * r * (r - 1)).sum()))
+        tempting.append(estimate.total_error**2 + float(((w**2 - w) * r * (r - 1)).sum()))
     truth = np.var(totals)
     assert np.mean(totals) == pytest.approx(60, abs=6 * np.sqrt(truth / repeats))
     # The standard deviation of the ratio is 2.2 % at 4,000 samples, 0.7 % at 40,000.
@@ -50,13 +50,13 @@ def test_people_asked_by_their_own_coins(size):
     chance = np.where(np.arange(600) < 300, 0.25, 0.5)
     totals, stated = [], []
     for _ in range(repeats):
-        asked = uniform_below(1 << 40, 600) < chance * (1 << 40)
-        reports = COINS.randomize(population[asked])
-        found = weighted_share(
-            COINS, reports, 1 / chance[asked], sampling="independent", population=600
+        sample = uniform_below(1 << 40, 600) < chance * (1 << 40)
+        reports = COINS.randomize(population[sample])
+        estimate = weighted_share(
+            COINS, reports, 1 / chance[sample], sampling="independent", population=600
         )
-        totals.append(found.total)
-        stated.append(found.total_error**2)
+        totals.append(estimate.total)
+        stated.append(estimate.total_error**2)
     assert np.mean(totals) == pytest.approx(120, abs=6 * np.std(totals) / repeats**0.5)
     # The standard deviation of the ratio is 2.8 % at 2,500 samples, 0.9 % at 25,000.
     within = 0.1 if repeats >= 25_000 else 0.17
@@ -69,11 +69,11 @@ def test_200_000_people_are_recovered():
     answers = np.where(group, np.arange(n) % 8 == 0, np.arange(n) % 10 == 1)
     w = np.where(group, 1.0, 3.0)
     truth = float((w * answers).sum() / w.sum())
-    found = weighted_share(COINS, COINS.randomize(answers), w)
-    assert found.share == pytest.approx(truth, abs=7 * found.standard_error)
-    assert found.standard_error < 0.004
-    low, high = found.interval()
-    assert low < found.share < high
+    estimate = weighted_share(COINS, COINS.randomize(answers), w)
+    assert estimate.share == pytest.approx(truth, abs=7 * estimate.standard_error)
+    assert estimate.standard_error < 0.004
+    low, high = estimate.interval()
+    assert low < estimate.share < high
 
 
 def test_strata_narrow_the_error():

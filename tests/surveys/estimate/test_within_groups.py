@@ -35,9 +35,9 @@ def test_intervals_within_public_groups_cover(young, size):
     of_all = 0
     for _ in range(runs):
         has = np.concatenate([drawn(0.3, young), drawn(0.05, 600)])
-        found = shares_within(COINS, 2, (COINS.randomize(has), ages), FIXED)
+        shares = shares_within(COINS, 2, (COINS.randomize(has), ages), FIXED)
         for group, truth in enumerate((0.3, 0.05)):
-            low, high = found[group][1].estimate.interval
+            low, high = shares[group][1].estimate.interval
             covered[group] += low <= truth <= high
         low, high = estimate_answers(COINS, COINS.randomize(has), FIXED)[1].estimate.interval
         of_all += low <= 0.3 <= high
@@ -55,9 +55,9 @@ def test_intervals_within_private_groups_cover(size):
         truth = (0.5, 0.1, 0.25)
         has = np.concatenate([drawn(x, n) for x, n in zip(truth, (300, 500, 400), strict=True)])
         reports = COINS.randomize(has), three.randomize(group)
-        found = shares_within(COINS, three, reports, FIXED)
+        shares = shares_within(COINS, three, reports, FIXED)
         for g in range(3):
-            low, high = found[g][1].estimate.interval
+            low, high = shares[g][1].estimate.interval
             covered[g] += low <= truth[g] <= high
         low, high = estimate_answers(COINS, reports[0], FIXED)[1].estimate.interval
         of_all += low <= truth[0] <= high
@@ -80,9 +80,9 @@ def test_every_kind_of_question_has_shares_within_groups(name, private, anytime)
     if name == "number or not":
         who = np.where(group == 0, 0, 3)
     reports = design.randomize(given[who]), COINS.randomize(group) if private else group
-    found = shares_within(design, COINS if private else 2, reports, rule)
-    assert len(found) == 2
-    for g, estimates in enumerate(found):
+    shares = shares_within(design, COINS if private else 2, reports, rule)
+    assert len(shares) == 2
+    for g, estimates in enumerate(shares):
         truth = meaning(design)[who[group == g]].mean(axis=0)
         if name in ("hybrid", "number or not"):  # the mean, and who declines
             truth = [4 * truth[1] / (truth[0] + truth[1]), *truth[2:]]

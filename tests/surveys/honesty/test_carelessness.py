@@ -44,9 +44,9 @@ def test_every_design_is_recovered(name, size):
     people = size(small=40_000, full=200_000, what="people of whom a quarter is careless")
     design = DESIGNS[name]
     reports, moon, truth = surveyed(design, people)
-    found = attention(ANCHOR, ANCHOR.aggregate(moon))
-    assert abs(found.share - CAREFUL) < 7 * found.error
-    cleaned = remove_careless_answers(design, reports, found)
+    estimate = attention(ANCHOR, ANCHOR.aggregate(moon))
+    assert abs(estimate.share - CAREFUL) < 7 * estimate.error
+    cleaned = remove_careless_answers(design, reports, estimate)
     assert (np.abs(cleaned.shares - truth) < 7 * cleaned.standard_error + 1e-12).all()
     naive = cleaned.reader(reports)
     error = np.sqrt(naive.var(axis=0) / people)
@@ -65,8 +65,8 @@ def test_errors_are_as_stated(name, size):
     squares, stated = [], []
     for i in range(groups):
         some = slice(1000 * i, 1000 * (i + 1))
-        found = attention(ANCHOR, ANCHOR.aggregate(moon[some]))
-        cleaned = remove_careless_answers(design, reports[some], found)
+        estimate = attention(ANCHOR, ANCHOR.aggregate(moon[some]))
+        cleaned = remove_careless_answers(design, reports[some], estimate)
         squares.append((cleaned.shares - truth) ** 2)
         stated.append(cleaned.standard_error**2)
     # The ratio has a standard deviation of 8 % at 300 surveys, of 3 % at 2,000.
@@ -77,8 +77,8 @@ def test_errors_are_as_stated(name, size):
 def test_refusals():
     with pytest.raises(InvalidParameter, match="at random"):
         attention(ANCHOR, (40, 60))
-    found = attention(ANCHOR, (90, 10))
+    estimate = attention(ANCHOR, (90, 10))
     with pytest.raises(InvalidData, match="two reports"):
-        remove_careless_answers(ANCHOR, [1], found)
+        remove_careless_answers(ANCHOR, [1], estimate)
     with pytest.raises(InvalidParameter, match="scores"):
-        remove_careless_answers(ANCHOR, [1, 0], found).mean()
+        remove_careless_answers(ANCHOR, [1, 0], estimate).mean()

@@ -23,14 +23,14 @@ def test_careless_answers_are_taken_out():
     follows = bernoulli(rational(0.85), n)
     truth = np.arange(n) % 10 < 2
 
-    def asked(answers):
+    def report_of(answers):
         return np.where(follows, COINS.randomize(answers), bernoulli(rational(0.5), n))
 
-    counts, anchor = (COINS.aggregate(asked(a)) for a in (truth, np.zeros(n, dtype=bool)))
+    counts, anchor = (COINS.aggregate(report_of(a)) for a in (truth, np.zeros(n, dtype=bool)))
     naive = COINS.estimate(counts=counts)
-    found = attentive_prevalence(COINS, counts, anchor=COINS, anchor_counts=anchor)
-    assert abs(found.attentive - 0.85) < 7 * found.attentive_error
-    assert abs(found.prevalence - 0.2) < 7 * found.standard_error
+    estimate = attentive_prevalence(COINS, counts, anchor=COINS, anchor_counts=anchor)
+    assert abs(estimate.attentive - 0.85) < 7 * estimate.attentive_error
+    assert abs(estimate.prevalence - 0.2) < 7 * estimate.standard_error
     assert abs(naive.raw - 0.2) > 7 * naive.standard_error  # the test can tell
 
 
@@ -44,26 +44,26 @@ def test_an_anchor_must_be_able_to_tell():
 
 def test_evaders_are_counted():
     n = 200_000
-    one = RandomizedResponse.forced(0.7, yes=0.2, no=0.1)
-    two = RandomizedResponse.forced(0.6, yes=0.1, no=0.3)
+    first = RandomizedResponse.forced(0.7, yes=0.2, no=0.1)
+    second = RandomizedResponse.forced(0.6, yes=0.1, no=0.3)
     kind = np.arange(n) % 10  # 0, 1: yes; 9: evades
     modes = []
-    for design in (one, two):
+    for design in (first, second):
         reports = np.where(kind == 9, False, design.randomize(kind < 2))
         modes.append((design, design.aggregate(reports)))
-    found = two_devices(*modes)
-    assert abs(found.yes - 0.2) < 7 * found.yes_error
-    assert found.evading == pytest.approx(0.1, abs=0.05)
+    estimate = two_devices(*modes)
+    assert abs(estimate.yes - 0.2) < 7 * estimate.yes_error
+    assert estimate.evading == pytest.approx(0.1, abs=0.05)
     with pytest.raises(InvalidParameter, match="too similar"):
         two_devices(modes[0], modes[0])
 
 
 def test_denials():
-    found = COINS.estimate(counts=(600, 400))
-    assert if_some_deny(found)[0.2] == pytest.approx(0.375)
+    estimate = COINS.estimate(counts=(600, 400))
+    assert if_some_deny(estimate)[0.2] == pytest.approx(0.375)
     assert if_some_deny(COINS.estimate(counts=(25, 75)), (0.5,)) == {0.5: 1.0}
     with pytest.raises(InvalidParameter, match="below 1"):
-        if_some_deny(found, (1,))
+        if_some_deny(estimate, (1,))
 
 
 def test_forged_reports():
@@ -90,8 +90,8 @@ def test_forged_reports_of_other_designs(name):
 
 
 def test_lies_have_a_range():
-    found = COINS.estimate(counts=(600, 400))
-    assert if_some_lie(found)[0.2] == pytest.approx((0.1, 0.5))
-    assert if_some_lie(found, lying=(0.5,)) == {0.5: (0.0, pytest.approx(0.8))}
+    estimate = COINS.estimate(counts=(600, 400))
+    assert if_some_lie(estimate)[0.2] == pytest.approx((0.1, 0.5))
+    assert if_some_lie(estimate, lying=(0.5,)) == {0.5: (0.0, pytest.approx(0.8))}
     with pytest.raises(InvalidParameter, match="not known"):
         forgery(DESIGNS["number or not"], respondents=5, forged=1)

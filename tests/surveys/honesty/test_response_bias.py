@@ -39,32 +39,32 @@ TRUTH = {"a": [0.8, 0.2], "b": [0.6, 0.3, 0.1], "moon": [1.0]}
 def careless(share):
     """Reports of people, a share of whom send random answers."""
     survey = loads(SURVEY)
-    made, reports = design_questions(survey), {}
+    designs, reports = design_questions(survey), {}
     follows = bernoulli(rational(1 - share), N)
     for name, shares in TRUTH.items():
         edges = np.cumsum([round(1000 * x) for x in shares])
         answers = np.searchsorted(edges, np.arange(N) * 7919 % 1000, side="right")
-        design = made[name].design
+        design = designs[name].design
         noise = uniform_below(design.categories, N)
         reports[name] = np.where(follows, design.randomize(answers), noise)
     return survey, CollectedReports(reports, dict.fromkeys(reports, np.arange(N)), N)
 
 
 def test_careless_answers_are_taken_out_of_every_choice():
-    found = report(*careless(0.2))
-    results = {one.question: one for one in found.results}
-    assert "moon: by this control question 0." in found.anchor
+    outcome = report(*careless(0.2))
+    results = {each.question: each for each in outcome.results}
+    assert "moon: by this control question 0." in outcome.anchor
     for name, truth in (("a", TRUTH["a"][1:]), ("b", TRUTH["b"])):
         cleaned = results[name].response_bias.attentive
         assert len(cleaned) == len(truth)
-        for one, actual in zip(cleaned, truth, strict=True):
-            assert abs(one.prevalence - actual) < 7 * one.standard_error
-            assert abs(one.attentive - 0.8) < 7 * one.attentive_error
+        for each, actual in zip(cleaned, truth, strict=True):
+            assert abs(each.prevalence - actual) < 7 * each.standard_error
+            assert abs(each.attentive - 0.8) < 7 * each.attentive_error
     biased = results["a"].estimates[0]
     assert abs(biased.raw - 0.2) > 7 * biased.standard_error  # the test can tell
     assert results["moon"].response_bias.attentive == ()
-    assert not any("moon" in (pair.rows, pair.columns) for pair in found.pairs)
-    assert "careless answers taken out" in str(found)
+    assert not any("moon" in (pair.rows, pair.columns) for pair in outcome.pairs)
+    assert "careless answers taken out" in str(outcome)
 
 
 MORE = """
@@ -111,7 +111,7 @@ anchor = true
 def test_careless_answers_are_taken_out_of_every_kind():
     """A careless person gives any answer, which the device then randomizes."""
     survey, n = loads(MORE), 60_000
-    made = design_questions(survey)
+    designs = design_questions(survey)
     follows = bernoulli(rational(0.7), n)
     truth = {
         "many": (np.where(np.arange(n) % 2 == 0, 3, 5), uniform_below(80, n)),
@@ -124,9 +124,11 @@ def test_careless_answers_are_taken_out_of_every_kind():
     reports = {}
     for name, (careful, blind) in truth.items():
         shape = (n,) + (1,) * (careful.ndim - 1)
-        reports[name] = made[name].randomize(np.where(follows.reshape(shape), careful, blind))
+        reports[name] = designs[name].randomize(
+            np.where(follows.reshape(shape), careful, blind)
+        )
     everybody = dict.fromkeys(reports, np.arange(n))
-    found = report(survey, CollectedReports(reports, everybody, n))
+    outcome = report(survey, CollectedReports(reports, everybody, n))
     expected = {
         "many": [0.5 * (i in (3, 5)) for i in range(80)],
         "scale": [0, 0, 0, 0, 1, 5],
@@ -134,37 +136,37 @@ def test_careless_answers_are_taken_out_of_every_kind():
         "said": [9, 0],
         "boxes": [1, 0],
     }
-    for one in found.results:
-        if one.question == "moon":
-            assert one.response_bias == ResponseBias()
+    for result in outcome.results:
+        if result.question == "moon":
+            assert result.response_bias == ResponseBias()
             continue
-        cleaned = one.response_bias.attentive
-        assert len(cleaned) == len(one.estimates) == len(expected[one.question])
-        for part, actual in zip(cleaned, expected[one.question], strict=True):
+        cleaned = result.response_bias.attentive
+        assert len(cleaned) == len(result.estimates) == len(expected[result.question])
+        for part, actual in zip(cleaned, expected[result.question], strict=True):
             assert abs(part.prevalence - actual) < 7 * part.standard_error
-        assert len(one.response_bias.if_lied) == len(one.estimates)
+        assert len(result.response_bias.if_lied) == len(result.estimates)
         biased = max(
             abs(e.raw - x) / e.standard_error
-            for e, x in zip(one.estimates, expected[one.question], strict=True)
+            for e, x in zip(result.estimates, expected[result.question], strict=True)
         )
         assert biased > 7  # the test can tell
-    assert "if this share of all people lied" in str(found)
+    assert "if this share of all people lied" in str(outcome)
 
 
 def test_denial_has_a_range():
-    found = report(*careless(0.0))
-    results = {one.question: one for one in found.results}
+    outcome = report(*careless(0.0))
+    results = {result.question: result for result in outcome.results}
     for name, place in (("a", 0), ("b", 1)):
         range_ = results[name].response_bias.if_denied
         assert range_[0.0] == results[name].estimates[place].value
         assert range_[0.2] == pytest.approx(range_[0.0] / 0.8)
-    assert "denied it: 0%" in str(found)
+    assert "denied it: 0%" in str(outcome)
     assert not results["moon"].response_bias.if_denied
 
 
 def test_an_anchor_that_cannot_tell_says_so():
-    found = report(*careless(1.0))
-    if found.results[0].response_bias.attentive:  # by chance a little below one half
-        assert found.results[0].response_bias.attentive[0].attentive < 0.02
+    outcome = report(*careless(1.0))
+    if outcome.results[0].response_bias.attentive:  # by chance a little below one half
+        assert outcome.results[0].response_bias.attentive[0].attentive < 0.02
     else:
-        assert "at random" in found.anchor
+        assert "at random" in outcome.anchor

@@ -60,8 +60,8 @@ def test_a_question_with_a_birthday_has_no_card(design, name):
 def test_manifest_and_lint_promise_only_what_has_a_card(declared, kind):
     promised = question(declared, kind).paper
     for paper in PAPER_DESIGNS:
-        asked = survey(f'{declared}\npaper = "{paper}"', kind)
-        refused = any("On paper" in str(finding) for finding in lint(asked))
+        form = survey(f'{declared}\npaper = "{paper}"', kind)
+        refused = any("On paper" in str(finding) for finding in lint(form))
         try:
             make_device(question(declared, kind), paper)
         except InvalidParameter:

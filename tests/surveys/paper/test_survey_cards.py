@@ -55,10 +55,10 @@ def test_a_harmless_question_stands_beside_the_other(language, design):
     (question,) = manifest.questions
     for device in BIRTHDAYS[design]:
         (card,) = write_cards(manifest, device=device, language=language)
-        made = find_birthday(question, device)
+        birthday = find_birthday(question, device)
         channel = question.drawn_by
         for answer in (0, 1):  # the card draws exactly the manifest's channel
-            assert made.probability(answer) == channel.probability(1, answer)
+            assert birthday.probability(answer) == channel.probability(1, answer)
         assert len({*card.rows}) == 2
         texts = [card.throw, card.reassurance, card.harmless, card.secret, card.promise]
         assert "{" not in " ".join([*texts, *map(str, card.rows)])

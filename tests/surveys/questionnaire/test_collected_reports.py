@@ -13,19 +13,19 @@ SURVEY = loads(
 
 
 def test_reports_survive_the_file(tmp_path):
-    made = simulate(SURVEY, 50).collected
+    collected = simulate(SURVEY, 50).collected
     file = tmp_path / "reports.jsonl"
-    file.write_text("\n".join(made.lines()))
+    file.write_text("\n".join(collected.lines()))
     again = read_reports(SURVEY, file)
     assert again.respondents == 50
     for name in ("a", "b"):
-        assert np.array_equal(again.reports[name], made.reports[name])
+        assert np.array_equal(again.reports[name], collected.reports[name])
 
 
 def test_both_answers_of_the_same_people():
-    found = parse_reports(SURVEY, ['{"a":1}', '{"a":0,"b":[1,2,3,4]}', "", '{"b":[5,6,7,8]}'])
-    assert found.respondents == 3
-    a, b = found.both("a", "b")
+    reports = parse_reports(SURVEY, ['{"a":1}', '{"a":0,"b":[1,2,3,4]}', "", '{"b":[5,6,7,8]}'])
+    assert reports.respondents == 3
+    a, b = reports.both("a", "b")
     assert a.tolist() == [0]
     assert b.tolist() == [[1, 2, 3, 4]]
 

@@ -38,20 +38,20 @@ DRAWN = {
 
 @pytest.mark.parametrize("declared", DRAWN, ids=[f"channel{i}" for i in range(len(DRAWN))])
 def test_a_device_draws_the_channel_or_is_refused(declared):
-    asked = question(declared)
-    k = range(asked.answers)
+    design = question(declared)
+    k = range(design.answers)
     for name in DEVICES:
         if name not in DRAWN[declared]:
-            assert find_device(asked.drawn_by, name) is None
+            assert find_device(design.drawn_by, name) is None
             continue
-        device = find_device(asked.drawn_by, name)
+        device = find_device(design.drawn_by, name)
         assert device.outcomes <= 36
         for report, answer in product(k, k):
-            assert device.probability(report, answer) == asked.drawn_by.probability(
+            assert device.probability(report, answer) == design.drawn_by.probability(
                 report, answer
             )
     if DRAWN[declared]:
-        assert find_device(asked.drawn_by).name in DRAWN[declared]
+        assert find_device(design.drawn_by).name in DRAWN[declared]
 
 
 @pytest.mark.parametrize("declared", [name for name in DRAWN if DRAWN[name]])
@@ -76,13 +76,13 @@ def test_what_is_seen_has_the_outcomes_that_are_counted(declared):
 
 
 def test_a_card_with_other_odds_is_noticed():
-    asked = question('design = "die"')
-    rows = find_device(asked.drawn_by, "die").rows
-    assert draws(HandDevice("die", 2, rows), asked.drawn_by)
+    design = question('design = "die"')
+    rows = find_device(design.drawn_by, "die").rows
+    assert draws(HandDevice("die", 2, rows), design.drawn_by)
     changed = (HandRow((1, 2), 2, 0), HandRow((3, 4, 5), 3, "truth"), HandRow((6,), 1, 1))
-    assert not draws(HandDevice("die", 2, changed), asked.drawn_by)
+    assert not draws(HandDevice("die", 2, changed), design.drawn_by)
     swapped = (HandRow((1,), 1, 1), HandRow((2, 3, 4, 5), 4, "opposite"), HandRow((6,), 1, 0))
-    assert not draws(HandDevice("die", 2, swapped), asked.drawn_by)
+    assert not draws(HandDevice("die", 2, swapped), design.drawn_by)
 
 
 def test_the_classical_cards():

@@ -59,8 +59,8 @@ def test_a_clean_questionnaire_has_no_findings():
     ],
 )
 def test_leaks_are_found(text, level, told):
-    findings = [one for one in lint(loads(text)) if told in str(one)]
-    assert [one.level for one in findings][:1] == [level]
+    findings = [finding for finding in lint(loads(text)) if told in str(finding)]
+    assert [finding.level for finding in findings][:1] == [level]
 
 
 def test_public_skip_logic_is_fine():
@@ -74,6 +74,6 @@ def test_public_skip_logic_is_fine():
 
 def test_errors_come_first_and_every_check_is_used():
     text = "waves=9\n" + GOOD + question("c", "text", "")
-    levels = [one.level for one in lint(loads(text))]
+    levels = [finding.level for finding in lint(loads(text))]
     assert levels == sorted(levels)
     assert len(CHECKS) == 14

@@ -120,9 +120,9 @@ def test_it_is_read_again_and_so_are_its_reports(head):
         row = json.loads(line)
         body = manifest.write_report(row)
         lengths.add(len(body))
-        found = manifest.read_report(body)
-        assert found.pop("h") == pytest.approx(row.pop("h"), abs=0.126)  # on the grid
-        assert found == row
+        report = manifest.read_report(body)
+        assert report.pop("h") == pytest.approx(row.pop("h"), abs=0.126)  # on the grid
+        assert report == row
     assert lengths == {manifest.report_length}
 
 
@@ -191,8 +191,8 @@ def rewritten(change):
     content = json.loads(manifest_of().canonical())
     change(content)
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    for one, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
-        text = text.replace(one, code)
+    for sign, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
+        text = text.replace(sign, code)
     return text.encode()
 
 

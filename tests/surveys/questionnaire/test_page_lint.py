@@ -36,43 +36,43 @@ def test_paper_that_draws_the_channel(design, paper):
     ],
 )
 def test_paper_that_draws_something_else(design, paper):
-    (found,) = findings(f'{HEAD}{QUESTION}{design}\npaper="{paper}"\n')
-    assert found.startswith(f"error: a: On paper, {paper} does not draw the channel")
+    (finding,) = findings(f'{HEAD}{QUESTION}{design}\npaper="{paper}"\n')
+    assert finding.startswith(f"error: a: On paper, {paper} does not draw the channel")
 
 
 def test_a_number_has_no_paper():
     text = QUESTION.replace("yes-no", "number") + 'low=0\nhigh=9\npaper="spinner"\n'
-    (found,) = findings(HEAD + text)
-    assert "does not draw" in found
+    (finding,) = findings(HEAD + text)
+    assert "does not draw" in finding
 
 
 def test_who_asks_and_why():
-    (found,) = findings(HEAD.replace('who="w"\n', "") + QUESTION)
-    assert "Give `who`." in found
+    (finding,) = findings(HEAD.replace('who="w"\n', "") + QUESTION)
+    assert "Give `who`." in finding
     assert findings(HEAD + QUESTION) == []
 
 
 def test_conditions_that_cannot_be():
-    asked = PUBLIC + QUESTION + 'ask_if={question="p",answer="yes"}\n'
-    assert findings(HEAD + asked) == []
-    (found,) = findings(HEAD + asked.replace('answer="yes"', 'answer="perhaps"'))
-    assert "p has no answer 'perhaps'" in found
-    (found,) = findings(HEAD + 'collection="one-question-each"\n' + asked)
-    assert "could draw it for a person who is not to be asked" in found
+    text = PUBLIC + QUESTION + 'ask_if={question="p",answer="yes"}\n'
+    assert findings(HEAD + text) == []
+    (finding,) = findings(HEAD + text.replace('answer="yes"', 'answer="perhaps"'))
+    assert "p has no answer 'perhaps'" in finding
+    (finding,) = findings(HEAD + 'collection="one-question-each"\n' + text)
+    assert "could draw it for a person who is not to be asked" in finding
 
 
 def test_a_page_in_another_language():
     arabic = (HEAD + QUESTION).replace("epsilon=4\n", 'epsilon=4\nlanguages=["ar"]\n')
-    assert any("texts in English for ar" in found for found in findings(arabic))
+    assert any("texts in English for ar" in finding for finding in findings(arabic))
 
 
 def test_a_promise_in_other_words():
     words = '[words]\npage_link_token="Nobody."\n'
-    (found,) = findings(HEAD + QUESTION + words)
-    assert found.startswith("error")
-    assert "page_link_token" in found
+    (finding,) = findings(HEAD + QUESTION + words)
+    assert finding.startswith("error")
+    assert "page_link_token" in finding
     assert findings(HEAD + QUESTION + '[words]\npage_begin="Go"\n') == []
     arabic = (HEAD + QUESTION).replace("epsilon=4\n", 'epsilon=4\nlanguages=["ar"]\n')
     assert any(
-        "in your own words: page_link_token" in found for found in findings(arabic + words)
+        "in your own words: page_link_token" in finding for finding in findings(arabic + words)
     )

@@ -41,14 +41,14 @@ HEAD = 'id="s"\ntitle={en="t",de="T"}\nepsilon=2.2\nlanguages=["en","de"]\n'
 def test_a_report_speaks_the_language():
     survey = loads(HEAD + WORDS + PROOF + QUESTIONS)
     lines = ['{"a":1,"b":2}', '{"a":0,"b":0}', '{"a":2,"b":1}'] * 30
-    found = report(survey, parse_reports(survey, lines), language="de")
-    assert found.results[0].labels == ("nein", "ja", "keine Angabe")
-    assert found.results[1].labels == ("Mittel", "keine Angabe")
-    assert (found.results[0].mean, found.results[1].mean) == (None, 0)
+    outcome = report(survey, parse_reports(survey, lines), language="de")
+    assert outcome.results[0].labels == ("nein", "ja", "keine Angabe")
+    assert outcome.results[1].labels == ("Mittel", "keine Angabe")
+    assert (outcome.results[0].mean, outcome.results[1].mean) == (None, 0)
     # Three answers at epsilon 1.1: the truth is sent by 3 / 5, each other answer by 1 / 5.
     # What an answer proves is not the pollster's to write in a language that is built in.
-    assert "Von 100 Menschen senden etwa 60 ihre wahre Antwort" in found.results[0].sentence
-    assert "höchstens 3.01 zu 1" in found.results[1].sentence
+    assert "Von 100 Menschen senden etwa 60 ihre wahre Antwort" in outcome.results[0].sentence
+    assert "höchstens 3.01 zu 1" in outcome.results[1].sentence
     assert report(survey, parse_reports(survey, lines)).results[0].labels[2] == "rather not"
     with pytest.raises(InvalidParameter, match="of this survey: en, de"):
         report(survey, parse_reports(survey, lines), language="fr")
@@ -57,11 +57,11 @@ def test_a_report_speaks_the_language():
 def test_what_stays_english_is_named():
     assert not any("English" in str(x) for x in lint(loads(HEAD + WORDS + QUESTIONS)))
     polish = (HEAD + WORDS + QUESTIONS).replace("de =", "pl =").replace("de=", "pl=")
-    told = [str(one) for one in lint(loads(polish.replace('"de"', '"pl"')))]
+    told = [str(finding) for finding in lint(loads(polish.replace('"de"', '"pl"')))]
     expected = (
         "In English for pl: if_denied, if_lied, proof_choice, proof_other, range, reports,"
     )
-    assert any(expected in one for one in told)
+    assert any(expected in finding for finding in told)
 
 
 @pytest.mark.parametrize("language", ["de", "fr", "es", "de-AT"])
@@ -72,7 +72,7 @@ def test_a_report_speaks_every_language_that_is_built_in(language):
     )
     anchor = '[[questions]]\nid="moon"\nkind="yes-no"\ntext="M?"\nanchor=true\n'
     survey = loads(text + anchor)
-    assert not any("English" in str(one) for one in lint(survey))
+    assert not any("English" in str(finding) for finding in lint(survey))
     lines = ['{"a":1,"b":2,"moon":0}', '{"a":0,"b":0,"moon":0}', '{"a":2,"b":1,"moon":0}'] * 30
     told = str(report(survey, parse_reports(survey, lines)))
     for english in ("respondents", "reports", "careless", "denied", " lied", " to ", "anchor"):

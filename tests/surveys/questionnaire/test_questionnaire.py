@@ -37,7 +37,7 @@ def test_a_whole_questionnaire():
     assert first.labels("de") == ["keines", "eines", "keine Angabe"]
     assert (first.answers, second.answers) == (3, 5)
     assert second.labels("en") == ["1", "2", "3", "4", "5"]
-    assert [one.id for one in survey.private] == ["q1"]
+    assert [question.id for question in survey.private] == ["q1"]
     assert survey.total_epsilon == Fraction(2)
     assert survey.question("q2") is second
     with pytest.raises(InvalidParameter, match="q1, q2"):

@@ -21,11 +21,11 @@ YES = 'kind="yes-no"'
 
 
 def test_two_coins():
-    found = plan(survey(YES, epsilon=LN3), margin=0.03)
-    assert found.people == 4269
-    assert found.lines[0].direct == 1068
-    assert found.ways is None
-    assert "4,269 people (1,068 if asked directly)" in str(found)
+    planned = plan(survey(YES, epsilon=LN3), margin=0.03)
+    assert planned.people == 4269
+    assert planned.lines[0].direct == 1068
+    assert planned.ways is None
+    assert "4,269 people (1,068 if asked directly)" in str(planned)
 
 
 def test_five_questions():
@@ -37,8 +37,8 @@ def test_five_questions():
 
 
 def test_margins_of_a_number_of_people():
-    found = plan(survey(YES, epsilon=LN3), people=4269)
-    assert found.lines[0].margin == pytest.approx(0.03, abs=1e-5)
+    planned = plan(survey(YES, epsilon=LN3), people=4269)
+    assert planned.lines[0].margin == pytest.approx(0.03, abs=1e-5)
     halved = plan(survey(YES, epsilon=LN3), response_rate=0.5)
     assert halved.people == 2 * 4269
 
@@ -58,8 +58,8 @@ def test_every_kind_has_a_plan():
         'kind="multiple-choice"\noptions=["a","b"]',
         'kind="single-choice"\noptions=["a","b","c"]',
     )
-    found = plan(survey(*kinds, epsilon=4.0), people=1000)
-    assert all(line.people > line.direct and line.margin > 0 for line in found.lines)
+    planned = plan(survey(*kinds, epsilon=4.0), people=1000)
+    assert all(line.people > line.direct and line.margin > 0 for line in planned.lines)
 
 
 def test_a_number_s_plan_keeps_its_margin():

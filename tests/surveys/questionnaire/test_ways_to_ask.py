@@ -23,7 +23,7 @@ def test_published_figures():
 
 
 def test_one_question_is_one_question():
-    one = compare_ways_to_ask(1, epsilon=1)
-    assert one.split == pytest.approx(one.one_each)
-    assert one.split == pytest.approx(one.jointly)
+    ways = compare_ways_to_ask(1, epsilon=1)
+    assert ways.split == pytest.approx(ways.one_each)
+    assert ways.split == pytest.approx(ways.jointly)
     assert compare_ways_to_ask(50, epsilon=1).jointly == math.inf

@@ -33,10 +33,10 @@ def test_every_design_is_read_back(more):
     survey = loads(EVERY_KIND + more)
     manifest, designed = make_manifest(survey), design_questions(survey)
     for question in manifest.private:
-        original, found = designed[question.id], design_of(question)
+        original, restored = designed[question.id], design_of(question)
         reports = original.randomize(_answers(question, 20))
         before = reader_for(original)(reports)
-        assert reader_for(found)(reports) == pytest.approx(before)
+        assert reader_for(restored)(reports) == pytest.approx(before)
         assert question_loss(question).epsilon() <= float(question.cost) * (1 + 1e-12)
         assert odds_factor(question_loss(question)) <= odds_factor(original.loss)
     assert design_of(manifest.question("age")) == 2

@@ -19,8 +19,8 @@ FOUND = LookRule(anytime=False).share(400, 1000, Fraction(3, 4), Fraction(1, 4))
 
 def number(low, high, *, answer=1, influence=0.0015, consistent=True):
     estimate = replace(FOUND.estimate, interval=(low, high), consistent=consistent)
-    found = replace(FOUND, estimate=estimate, influence=influence)
-    return ResultNumber("doping", answer, "yes", found)
+    finding = replace(FOUND, estimate=estimate, influence=influence)
+    return ResultNumber("doping", answer, "yes", finding)
 
 
 @pytest.mark.parametrize(

@@ -38,9 +38,9 @@ def test_questions_add_up_unless_each_person_gets_one():
     every = manifest_of(EVERY_KIND)
     odds = [question.drawn_by.odds for question in every.private]
     total = survey_loss(every).epsilon()
-    assert total == pytest.approx(sum(PureLoss(odds=one).epsilon() for one in odds))
+    assert total == pytest.approx(sum(PureLoss(odds=each).epsilon() for each in odds))
     assert total <= 8
-    one = EVERY_KIND.replace("epsilon = 8", 'epsilon = 8\ncollection = "one-question-each"')
-    single = manifest_of(one)
+    each = EVERY_KIND.replace("epsilon = 8", 'epsilon = 8\ncollection = "one-question-each"')
+    single = manifest_of(each)
     assert survey_loss(single) == PureLoss(odds=max(q.drawn_by.odds for q in single.private))
     assert "the one question that a person got" in epsilon_sentences(single)[1]

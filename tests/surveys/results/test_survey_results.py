@@ -109,8 +109,8 @@ def test_one_question_each_counts_its_own_people():
     assert sum(findings.respondents for findings in private) == 350
     assert {table.by.id for table in results.tables} == {"age"}  # nobody answered two others
     strong, weak = (
-        next(f for f in found.questions if f.question.id == "doping").sequence[0].found.tuning
-        for found in (find_results(*simulated(EVERY_KIND, 50)), results)
+        next(f for f in outcome.questions if f.question.id == "doping").sequence[0].found.tuning
+        for outcome in (find_results(*simulated(EVERY_KIND, 50)), results)
     )
     assert strong[0] == pytest.approx(
         6 * weak[0], rel=0.02

@@ -52,22 +52,22 @@ def test_all_rounds_cost_at_most_what_was_reserved(neighbors):
 
 
 def test_columns_that_depend_are_found():
-    with session() as one:
-        copy = one.copy(epsilon=20, method="aim", missing=False)
+    with session() as opened:
+        copy = opened.copy(epsilon=20, method="aim", missing=False)
     assert ("a", "b") in copy.tree
     assert copy.scorecard.mean < 0.25
 
 
 def test_weights_of_tables():
-    with session() as one:
-        asked = {("a", "b", "c"): 4, ("d",): 1}
-        options = {"workload": asked, "method": "aim", "missing": False}
-        made = plan_copy(one, "t", epsilon=1, delta=None, **options)
-    found = weigh(made, made.modelled)
-    assert set(found) == {(0, 1), (0, 2), (1, 2), (0, 1, 2)}
-    assert found[0, 1, 2] == 1000
-    assert found[0, 1] == 667
-    assert weigh(replace(made, scored=((3,),), weights=(64,)), made.modelled) == {}
+    with session() as opened:
+        workload = {("a", "b", "c"): 4, ("d",): 1}
+        options = {"workload": workload, "method": "aim", "missing": False}
+        plan = plan_copy(opened, "t", epsilon=1, delta=None, **options)
+    weights = weigh(plan, plan.modelled)
+    assert set(weights) == {(0, 1), (0, 2), (1, 2), (0, 1, 2)}
+    assert weights[0, 1, 2] == 1000
+    assert weights[0, 1] == 667
+    assert weigh(replace(plan, scored=((3,),), weights=(64,)), plan.modelled) == {}
 
 
 def test_joint_cells_are_counted_once(monkeypatch):
@@ -80,7 +80,7 @@ def test_joint_cells_are_counted_once(monkeypatch):
         return run(self, written)
 
     monkeypatch.setattr(DuckDB, "run", watched)
-    with session() as one:
-        copy = one.copy(epsilon=10, method="aim", missing=False)
+    with session() as opened:
+        copy = opened.copy(epsilon=10, method="aim", missing=False)
     assert sum(release.plan.distances is not None for release in copy.releases) > 2
     assert sum(counted) == 1

@@ -10,28 +10,28 @@ from deniable.synth.copies.any_certificate import VerifiedCopy
 
 
 @pytest.fixture(scope="module")
-def made():
+def signed():
     frame = pa.table({"x": [True, False] * 100, "y": [True] * 200})
-    with dp.protect(frame, epsilon=5, delta=1e-3) as one:
-        copy = one.copy(epsilon=1)
-        yield copy, one.sql("SELECT COUNT(*) AS n FROM data", epsilon=1)
+    with dp.protect(frame, epsilon=5, delta=1e-3) as session:
+        copy = session.copy(epsilon=1)
+        yield copy, session.sql("SELECT COUNT(*) AS n FROM data", epsilon=1)
 
 
-def test_both_are_verified(made):
-    copy, answer = made
+def test_both_are_verified(signed):
+    copy, answer = signed
     assert isinstance(dp.verify(answer.to_json()), VerifiedCertificate)
     text, key = copy.certificate_text(), copy.certificate.key
     for document in (text, text.encode(), copy.certificate.to_dict()):
-        found = dp.verify(document, key=key)
-        assert isinstance(found, VerifiedCopy)
-        assert found.signer_known
-        assert found.certificate.statement == copy.certificate.statement
-        assert any("scorecard" in check for check in found.checks)
+        verdict = dp.verify(document, key=key)
+        assert isinstance(verdict, VerifiedCopy)
+        assert verdict.signer_known
+        assert verdict.certificate.statement == copy.certificate.statement
+        assert any("scorecard" in check for check in verdict.checks)
     assert not dp.verify(text).signer_known
 
 
-def test_faults_are_refused(made):
-    copy, _ = made
+def test_faults_are_refused(signed):
+    copy, _ = signed
     text = copy.certificate_text()
     for wrong in (f"{text} ", text.replace('"mst"', '"aim"'), "[]", "{", b"\xff", 7, None):
         with pytest.raises(InvalidCertificate):

@@ -47,9 +47,9 @@ def deliver(sampled):
     people = pa.table({"sex": ["f", "m"] * 50, "ward": ["A", "B"] * 50})
     keys = {"sex": ["f", "m"], "ward": ["A", "B"]}
     with dp.protect(people, keys=keys, epsilon=1, delta=1e-6) as session:
-        made = plan_copy(session, None, epsilon=1, delta=1e-6)
-    cells = [own for own in made.cells if own]
-    return ChildRows(PARENTS, "id", "number")(made, cells, np.array(sampled), CHANCE)
+        plan = plan_copy(session, None, epsilon=1, delta=1e-6)
+    cells = [own for own in plan.cells if own]
+    return ChildRows(PARENTS, "id", "number")(plan, cells, np.array(sampled), CHANCE)
 
 
 def test_children_carry_their_parents_own_values():

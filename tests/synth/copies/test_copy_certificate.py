@@ -17,8 +17,8 @@ FRAME = pa.table({"a": [True, False] * 200, "b": [True, True, False, None] * 100
 @pytest.fixture(scope="module")
 def copied():
     words = FRAME.append_column("w", pa.array(["often"] * 399 + ["once"]))
-    with dp.protect(words, name="t", epsilon=9, delta=1e-4) as one:
-        yield one.copy(epsilon=2, keys_epsilon=2, method="mst"), one.ledger.public_key
+    with dp.protect(words, name="t", epsilon=9, delta=1e-4) as session:
+        yield session.copy(epsilon=2, keys_epsilon=2, method="mst"), session.ledger.public_key
 
 
 def test_it_checks(copied):
@@ -83,7 +83,10 @@ def test_other_rows_and_keys_are_refused(copied):
 
 
 def test_a_rehearsal_has_none(tmp_path):
-    with dp.protect(FRAME, epsilon=1, delta=1e-6) as one, dp.rehearse(one.policy) as made_up:
+    with (
+        dp.protect(FRAME, epsilon=1, delta=1e-6) as session,
+        dp.rehearse(session.policy) as made_up,
+    ):
         copy = made_up.copy(epsilon=1)
         assert copy.certificate is copy.label is None
         with pytest.raises(dp.errors.InvalidParameter, match="no certificate"):
@@ -100,4 +103,4 @@ def test_steps_beyond_the_stated_rho_are_refused(copied):
         own = small["releases"][0]["certificate"]["signature"]["key"]
         assert own != ledger.public_key
         with pytest.raises(InvalidCertificate, match="more than it states"):
-            _check_run(small["statement"], [verify(one) for one in small["releases"]])
+            _check_run(small["statement"], [verify(release) for release in small["releases"]])

@@ -29,8 +29,8 @@ USUAL = ["ward", "age", "grade"]
 
 @pytest.fixture
 def opened():
-    with dp.protect(FRAME, name="t", epsilon=2, delta=1e-5, **DECLARED) as one:
-        yield one
+    with dp.protect(FRAME, name="t", epsilon=2, delta=1e-5, **DECLARED) as session:
+        yield session
 
 
 def test_explain_says_what_goes_to_what(opened):
@@ -52,9 +52,9 @@ def test_explain_says_how_long_fitting_may_take(opened):
     assert "31 % measures 3 columns" in text
     assert "fitting the model takes up to about 1 s of one core" in text
     rule = [{"ward": "A", "grade": 1}]
-    asked = {"method": "mst", "impossible": rule, "explain": True}
+    terms = {"method": "mst", "impossible": rule, "explain": True}
     assert "the model is fitted in rounds" in str(
-        opened.copy(epsilon=1, columns=USUAL, **asked)
+        opened.copy(epsilon=1, columns=USUAL, **terms)
     )
 
 
@@ -73,8 +73,8 @@ def test_a_workload_that_is_one_text_is_quoted_whole(opened):
 
 
 def test_public_cuts_cost_nothing(opened):
-    asked = {"columns": USUAL, "cuts": {"age": [18, 65]}, "explain": True}
-    text = str(opened.copy(epsilon=1, method="mst", **asked))
+    terms = {"columns": USUAL, "cuts": {"age": [18, 65]}, "explain": True}
+    text = str(opened.copy(epsilon=1, method="mst", **terms))
     assert "quantiles" not in text
     assert "32.6667 % measures 3 columns" in text
 
@@ -111,23 +111,23 @@ def test_very_many_keys_or_columns_are_refused():
     with (
         dp.protect(
             pa.table(many), keys=dict.fromkeys(many, (0,)), epsilon=1, delta=1e-6
-        ) as one,
+        ) as session,
         pytest.raises(InvalidParameter, match="61 columns"),
     ):
-        one.copy(epsilon=1)
+        session.copy(epsilon=1)
     keys = {"a": [f"k{i}" for i in range(5000)]}
     with (
-        dp.protect(pa.table({"a": ["k1"]}), keys=keys, epsilon=1, delta=1e-6) as one,
+        dp.protect(pa.table({"a": ["k1"]}), keys=keys, epsilon=1, delta=1e-6) as session,
         pytest.raises(
             InvalidParameter, match=r"5,000 cells.*coarser values. Nothing was spent.$"
         ),
     ):
-        one.copy(epsilon=1)
+        session.copy(epsilon=1)
     keys = {f"c{i}": list(range(900)) for i in range(5)}
     with (
         dp.protect(
             pa.table({name: [0] for name in keys}), keys=keys, epsilon=1, delta=1e-6
-        ) as one,
+        ) as session,
         pytest.raises(InvalidParameter, match="cells together"),
     ):
-        one.copy(epsilon=1)
+        session.copy(epsilon=1)

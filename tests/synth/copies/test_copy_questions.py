@@ -21,17 +21,17 @@ DECLARED = {"keys": {"a": ["x", "y"], "c": ["u", "v", "w"]}, "bounds": {"n": (0,
 
 @pytest.fixture(scope="module")
 def copy():
-    with dp.protect(FRAME, name="t", epsilon=9, delta=1e-4, **DECLARED) as one:
-        yield one.copy(epsilon=9, method="mst")
+    with dp.protect(FRAME, name="t", epsilon=9, delta=1e-4, **DECLARED) as session:
+        yield session.copy(epsilon=9, method="mst")
 
 
 def true_counts(where, keys):
-    found = {}
+    counts = {}
     for row in FRAME.to_pylist():
         if where(row):
             key = tuple(row[name] for name in keys)
-            found[key] = found.get(key, 0) + 1
-    return found
+            counts[key] = counts.get(key, 0) + 1
+    return counts
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_intervals_hold_for_the_counts_of_the_table(copy, sql, where, keys):
 
 def test_a_measured_column_has_a_narrow_interval(copy):
     row = copy.sql("SELECT a, COUNT(*) AS n FROM t WHERE a = 'x' GROUP BY a").to_pylist()[0]
-    single = next(one for one in copy.measured if one.columns == ("a",))
+    single = next(table for table in copy.measured if table.columns == ("a",))
     assert row["n_high"] - row["n_low"] < 2 * 1.97 * np.sqrt(single.variance + 1) + 1.1
 
 
@@ -102,14 +102,16 @@ def test_cells_of_several_values_have_no_interval():
             "b": [True, False] * 500,
         }
     )
-    asked = {"cuts": {"age": [50], "day": ["1970-01-01", "1970-06-01"]}, "keys_epsilon": 5}
-    with dp.protect(frame, name="t", bounds={"age": (0, 100)}, epsilon=50, delta=1e-4) as one:
-        copy = one.copy(epsilon=9, **asked)
+    terms = {"cuts": {"age": [50], "day": ["1970-01-01", "1970-06-01"]}, "keys_epsilon": 5}
+    with dp.protect(
+        frame, name="t", bounds={"age": (0, 100)}, epsilon=50, delta=1e-4
+    ) as session:
+        copy = session.copy(epsilon=9, **terms)
     for where in ("age = 25", "day = '1970-02-10'", "city = 'rare'", "NOT city = 'rare'"):
         for more in ("", " AND b"):
-            found = copy.sql(f"SELECT COUNT(*) AS m FROM t WHERE {where}{more}")
-            assert found.column_names == ["m"]
+            table = copy.sql(f"SELECT COUNT(*) AS m FROM t WHERE {where}{more}")
+            assert table.column_names == ["m"]
     for name in ("age", "day", "city"):
-        found = copy.sql(f"SELECT {name}, b, COUNT(*) AS m FROM t GROUP BY {name}, b")
-        assert found.column_names == [name, "b", "m"]
+        table = copy.sql(f"SELECT {name}, b, COUNT(*) AS m FROM t GROUP BY {name}, b")
+        assert table.column_names == [name, "b", "m"]
     assert "m_low" in copy.sql("SELECT COUNT(*) AS m FROM t WHERE b").column_names

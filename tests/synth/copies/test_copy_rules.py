@@ -27,8 +27,8 @@ RULES = {
 
 @pytest.fixture(scope="module")
 def opened():
-    with dp.protect(FRAME, name="t", keys=KEYS, epsilon=50, delta=1e-4) as one:
-        yield one
+    with dp.protect(FRAME, name="t", keys=KEYS, epsilon=50, delta=1e-4) as session:
+        yield session
 
 
 @pytest.mark.parametrize("method", ["mst", "aim"])
@@ -37,7 +37,7 @@ def test_every_row_keeps_the_rules(opened, method):
     for row in copy.to_arrow().to_pylist():
         assert row["state"] == STATES.get(row["city"])
         assert not (row["sex"] == "m" and row["pregnant"])
-    assert all("state" not in one.columns for one in copy.measured)
+    assert all("state" not in table.columns for table in copy.measured)
     assert len(copy.scorecard.errors) == 6  # what depends is scored, too
     # The measured table of an impossible combination is not merged.
     assert copy.plan.rules.joined == {2, 3}
@@ -99,10 +99,10 @@ def test_rules_that_contradict_each_other_are_refused(last, possible):
     """Each of these leaves some rows; together the first ones leave none."""
     frame = pa.table({"city": ["P", "L"] * 200, "x": [True] * 400, "y": [False] * 400})
     rules = [{"city": "P", "x": ANY}, {"city": "L", "y": ANY}, last]
-    with dp.protect(frame, keys={"city": ["P", "L"]}, epsilon=9, delta=1e-4) as one:
+    with dp.protect(frame, keys={"city": ["P", "L"]}, epsilon=9, delta=1e-4) as session:
         if possible:
-            assert str(one.copy(epsilon=5, impossible=rules, explain=True))
+            assert str(session.copy(epsilon=5, impossible=rules, explain=True))
             return
         with pytest.raises(InvalidParameter, match="contradict each other"):
-            one.copy(epsilon=5, impossible=rules)
-        assert len(one.ledger.entries) == 0
+            session.copy(epsilon=5, impossible=rules)
+        assert len(session.ledger.entries) == 0

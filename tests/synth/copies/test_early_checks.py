@@ -46,17 +46,17 @@ def test_what_the_kernel_refuses_is_refused_before_the_charge(monkeypatch, kind)
         return verdict.check_plan(plan, facts, **options)
 
     monkeypatch.setattr(kernel_check, "check_plan", check)
-    with session() as one:
+    with session() as opened:
         with pytest.raises(PlanRefused):
-            one.copy(epsilon=1, **ASKED, method=kind if kind in ("mst", "aim") else "auto")
-        assert len(one.ledger.entries) == 0
+            opened.copy(epsilon=1, **ASKED, method=kind if kind in ("mst", "aim") else "auto")
+        assert len(opened.ledger.entries) == 0
 
 
 def test_keys_are_not_charged_if_the_run_does_not_fit():
-    with session(epsilon=2) as one:
+    with session(epsilon=2) as opened:
         with pytest.raises(BudgetExhausted, match="together"):
-            one.copy(epsilon=1.5, **ASKED)
-        assert len(one.ledger.entries) == 0
+            opened.copy(epsilon=1.5, **ASKED)
+        assert len(opened.ledger.entries) == 0
 
 
 def test_few_checks(monkeypatch):
@@ -70,7 +70,7 @@ def test_few_checks(monkeypatch):
     monkeypatch.setattr(kernel_check, "check_plan", check)
     names = [f"c{i}" for i in range(12)]
     frame = pa.table({name: [0, 1] * 30 for name in names})
-    with dp.protect(frame, keys=dict.fromkeys(names, (0, 1)), epsilon=9, delta=1e-4) as one:
-        one.copy(epsilon=1, method="mst", missing=False)
+    with dp.protect(frame, keys=dict.fromkeys(names, (0, 1)), epsilon=9, delta=1e-4) as opened:
+        opened.copy(epsilon=1, method="mst", missing=False)
     statements = sum(len(plan.statements) for plan in calls)
     assert statements == len(calls) <= 12 + 6 + 2 + 11 + 2

@@ -55,20 +55,20 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def made(folder):
-    with dp.open(folder / "policy.toml") as one:
-        both = one.copy_related("patients", "visits", epsilon=16, cuts={"age": [30, 60]})
-        yield both, one.remaining, len(one.ledger.entries)
+def related(folder):
+    with dp.open(folder / "policy.toml") as session:
+        both = session.copy_related("patients", "visits", epsilon=16, cuts={"age": [30, 60]})
+        yield both, session.remaining, len(session.ledger.entries)
 
 
-def test_two_charges_at_the_price(made):
-    _, left, entries = made
+def test_two_charges_at_the_price(related):
+    _, left, entries = related
     assert entries == 2
     assert 3.9 < left.epsilon <= 4.01
 
 
-def test_children_belong_to_parents(made):
-    both = made[0]
+def test_children_belong_to_parents(related):
+    both = related[0]
     assert both.parents.column_names == ["id", "sex", "age"]
     assert both.children.column_names == ["id", "ward"]
     known = set(both.parents["id"].to_pylist())
@@ -78,8 +78,8 @@ def test_children_belong_to_parents(made):
     assert abs(len(both.children) - len(OWNERS)) < 250
 
 
-def test_children_follow_their_parents(made):
-    joined = made[0].sql(
+def test_children_follow_their_parents(related):
+    joined = related[0].sql(
         "SELECT AVG(CAST((sex = 'f') = (ward = 'A') AS INT)) AS same, AVG(CAST(sex = 'f' AS "
         "INT)) AS women FROM patients JOIN visits ON patients.id = visits.id"
     )
@@ -88,16 +88,16 @@ def test_children_follow_their_parents(made):
     assert row["women"] > 0.7
 
 
-def test_what_is_lost_is_said(made, tmp_path):
-    text = str(made[0])
+def test_what_is_lost_is_said(related, tmp_path):
+    text = str(related[0])
     assert "drawn independently of each other" in text
     assert "children with their parent's columns" in text
-    made[0].save(tmp_path / "out")
+    related[0].save(tmp_path / "out")
     assert pa.parquet.read_table(tmp_path / "out" / "visits.parquet").num_rows > 0
 
 
-def test_children_are_certified_as_they_are_delivered(made, tmp_path):
-    both = made[0]
+def test_children_are_certified_as_they_are_delivered(related, tmp_path):
+    both = related[0]
     both.save(tmp_path)
     for name, copy in (("patients", both.of_parents), ("visits", both.of_children)):
         document = json.loads((tmp_path / f"{name}.json").read_text())
@@ -114,9 +114,9 @@ def test_children_are_certified_as_they_are_delivered(made, tmp_path):
     assert joined["sex"].to_pylist() == [own[i] for i in joined["id"].to_pylist()]
 
 
-def test_the_scorecard_is_of_the_delivered_children(made):
+def test_the_scorecard_is_of_the_delivered_children(related):
     """The error of sex and ward, computed again from the rows of the table and of the copy."""
-    copy = made[0].of_children
+    copy = related[0].of_children
     (error,) = (e for e in copy.scorecard.errors if set(e.columns) == {"sex", "ward"})
     wards = np.where(SEX[OWNERS] == "f", "A", "B")
     table = Counter(zip(SEX[OWNERS], wards, strict=True))
@@ -127,30 +127,30 @@ def test_the_scorecard_is_of_the_delivered_children(made):
     assert error.low <= distance / copy.total <= error.high
 
 
-def test_noise_of_the_parents_is_for_their_own_rows(made):
-    plan = made[0].of_parents.releases[0].plan
+def test_noise_of_the_parents_is_for_their_own_rows(related):
+    plan = related[0].of_parents.releases[0].plan
     assert plan.max_rows_per_unit == 1
     assert set(plan.tables) == {"patients", "visits"}
 
 
 def test_faults_are_found_before_the_charge(folder):
-    with dp.open(folder / "policy.toml") as one:
-        for asked, message in (
+    with dp.open(folder / "policy.toml") as session:
+        for tables, message in (
             (("patients", "patients"), "two tables of one privacy unit"),
             (("patients", "people"), "no private table"),
         ):
             with pytest.raises(InvalidParameter, match=message):
-                one.copy_related(*asked, epsilon=1)
+                session.copy_related(*tables, epsilon=1)
         with pytest.raises(InvalidParameter, match="without rows"):
-            one.copy_related("patients", "visits", epsilon=1, rows=5)
+            session.copy_related("patients", "visits", epsilon=1, rows=5)
         with pytest.raises(InvalidParameter, match="without children"):
-            one.copy_related("patients", "visits", epsilon=1, missing=False)
+            session.copy_related("patients", "visits", epsilon=1, missing=False)
         with pytest.raises(InvalidParameter, match="3 rows of visits, and a child has one"):
-            one.copy_related("visits", "patients", epsilon=1)
-        before = len(one.ledger.entries)
+            session.copy_related("visits", "patients", epsilon=1)
+        before = len(session.ledger.entries)
         with pytest.raises(BudgetExhausted, match="together"):
-            one.copy_related("patients", "visits", epsilon=40)
-        assert len(one.ledger.entries) == before
-        branches = one.copy_related("patients", "visits", epsilon=1, explain=True)
+            session.copy_related("patients", "visits", epsilon=40)
+        assert len(session.ledger.entries) == before
+        branches = session.copy_related("patients", "visits", epsilon=1, explain=True)
         assert "visits count" not in str(branches[1])
         assert len(branches) == 2

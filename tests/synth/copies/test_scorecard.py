@@ -41,8 +41,10 @@ def test_all_intervals_hold_together_and_are_not_padded(size):
     held = near = worst = 0
     for _ in range(draws):
         card = read(np.asarray(noise.release(exact), float), 40.0)
-        inside = [one.low <= 0.3 <= one.high for one in card.errors]
-        half = [abs(one.error - 0.3) <= 0.85 * (one.high - one.low) / 2 for one in card.errors]
+        inside = [each.low <= 0.3 <= each.high for each in card.errors]
+        half = [
+            abs(each.error - 0.3) <= 0.85 * (each.high - each.low) / 2 for each in card.errors
+        ]
         held, near = held + all(inside), near + all(half)
         first = card.worst(1)[0]
         worst += first.low <= 0.3 <= first.high
@@ -64,7 +66,7 @@ def test_the_worst_are_named():
 
 def test_nothing_is_negative_and_no_rows_do_not_divide_by_zero():
     card = read([-50.0] * len(NAMES), 5.0, total=-3.0)
-    assert all(one.error == 0 and one.low == 0 for one in card.errors)
+    assert all(error.error == 0 and error.low == 0 for error in card.errors)
 
 
 def test_rounding_widens_the_interval():

@@ -15,8 +15,8 @@ def copy():
     frame = pa.table({"ward": ["A", "B"] * 600, "day": days, "score": [0.5, 1.0] * 600})
     keys = {"ward": ["A", "B"], "day": ["1970-01-01", "1970-01-02"]}
     more = {"bounds": {"score": (0, 2)}, "step": {"score": 0.5}}
-    with dp.protect(frame, name="t", keys=keys, epsilon=9, delta=1e-6, **more) as one:
-        yield one.copy(epsilon=9)
+    with dp.protect(frame, name="t", keys=keys, epsilon=9, delta=1e-6, **more) as session:
+        yield session.copy(epsilon=9)
 
 
 def test_frames_have_the_kinds_of_the_columns(copy):

@@ -34,12 +34,12 @@ def session(**more):
 
 @pytest.fixture
 def opened():
-    with session() as one:
-        yield one
+    with session() as current:
+        yield current
 
 
-def plan(one, tables, **more):
-    return plan_crosstabs(one, tables, **{**OPTIONS, **more})
+def plan(current, tables, **more):
+    return plan_crosstabs(current, tables, **{**OPTIONS, **more})
 
 
 @pytest.mark.parametrize("tables", [[["ward"]], [["ward", "old"]], PAIRS, [list(COLUMNS)]])
@@ -52,15 +52,15 @@ def test_shares_add_up_to_at_most_the_whole_and_the_whole_to_the_price(
     if weights and ["ward", "old"] not in tables:
         weights = None
     limits = {"unit": "p", "max_rows_per_unit_per_group": 3, "neighbors": neighbors}
-    with session(**limits) as one:
-        plans = plan(one, tables, missing=missing, weights=weights)
+    with session(**limits) as current:
+        plans = plan(current, tables, missing=missing, weights=weights)
         whole = dp.GaussianLoss.calibrated(epsilon=1, delta=plans.delta).mu_squared
         assert sum(plans.shares.values()) <= 1
         spent = sum(own.loss.mu_squared for own in plans.plans.values())
         assert spent == whole * sum(plans.shares.values())
         assert spent > whole * Fraction(999, 1000)
-        one.release_all(list(plans.plans.values()), delta=plans.delta)
-        assert one.remaining.epsilon >= 1
+        current.release_all(list(plans.plans.values()), delta=plans.delta)
+        assert current.remaining.epsilon >= 1
 
 
 def test_delta_is_a_hundredth_of_the_budgets(opened):
@@ -113,8 +113,8 @@ def test_faults_are_found_before_the_charge(opened, tables, more, message):
 def test_too_many_cells_are_refused():
     columns = {f"c{i}": [0] for i in range(6)}
     keys = {name: list(range(100)) for name in columns}
-    with dp.protect(pa.table(columns), keys=keys, epsilon=1, delta=1e-6) as one:
+    with dp.protect(pa.table(columns), keys=keys, epsilon=1, delta=1e-6) as current:
         with pytest.raises(InvalidParameter, match=r"cells\. At most 10,000,000"):
-            plan(one, [list(columns)])
+            plan(current, [list(columns)])
         with pytest.raises(InvalidParameter, match="needs a delta"):
-            plan(one, [["c0"]], delta=1)
+            plan(current, [["c0"]], delta=1)

@@ -34,8 +34,8 @@ def exact(columns):
 
 @pytest.fixture(scope="module")
 def tables():
-    with session() as one:
-        yield one.crosstabs(PAIRS, epsilon=2, missing=False)
+    with session() as opened:
+        yield opened.crosstabs(PAIRS, epsilon=2, missing=False)
 
 
 def test_tables_add_up(tables):
@@ -48,17 +48,17 @@ def test_tables_add_up(tables):
 
 def test_a_table_is_near_the_exact_one(tables):
     for pair in PAIRS:
-        one = tables[pair]
-        assert (abs(one.values - exact(pair)) <= 4 * one.margin).all()
-        assert one.margin < 40
+        table = tables[pair]
+        assert (abs(table.values - exact(pair)) <= 4 * table.margin).all()
+        assert table.margin < 40
     assert (tables["b", "a"].values == tables["a", "b"].values.T).all()
     assert tables["b", "a"].labels == ((0, 1, 2, 3), (0, 1))
 
 
 def test_without_negative_cells(tables):
-    one = tables["a", "b"].nonnegative()
-    assert (one >= 0).all()
-    assert np.isclose(one.sum(), tables.total)
+    values = tables["a", "b"].nonnegative()
+    assert (values >= 0).all()
+    assert np.isclose(values.sum(), tables.total)
 
 
 def test_frames(tables):
@@ -74,8 +74,8 @@ def test_columns_may_be_called_as_our_own():
     named = {"a": "n", "b": "n_", "c": "n_margin"}
     keys = {named[name]: values for name, values in KEYS.items()}
     frame = pa.table({named[name]: codes for name, codes in CODES.items()})
-    with dp.protect(frame, keys=keys, epsilon=2, delta=1e-5) as one:
-        tables = one.crosstabs([["n", "n_"], ["n_", "n_margin"]], epsilon=2, missing=False)
+    with dp.protect(frame, keys=keys, epsilon=2, delta=1e-5) as opened:
+        tables = opened.crosstabs([["n", "n_"], ["n_", "n_margin"]], epsilon=2, missing=False)
     assert (abs(tables["n", "n_"].values - exact(("a", "b"))) < 40).all()
     assert (abs(tables["n_", "n_margin"].values - exact(("b", "c"))) < 40).all()
     both = tables["n", "n_"].to_arrow()
@@ -107,7 +107,7 @@ def test_what_was_not_asked_is_not_there(tables):
 def test_a_file_has_the_tables_and_the_certified_releases(tables, tmp_path):
     tables.save(tmp_path / "tables.json")
     read = json.loads((tmp_path / "tables.json").read_text())
-    assert [one["columns"] for one in read["tables"]] == PAIRS
+    assert [table["columns"] for table in read["tables"]] == PAIRS
     assert len(read["releases"]) == len(tables.certificates) == len(tables.releases)
     assert "statement" in read["releases"][0]["certificate"]
 
@@ -117,9 +117,9 @@ def test_margins_hold_and_are_not_padded(size, neighbors):
     """Over many draws of the same plans' noise. Cells of one draw depend on each other, so the
     share of covered cells is one number of each draw."""
     draws = size(small=150, full=2000, what="draws of all cross-tables")
-    with session(neighbors=neighbors) as one:
-        asked = {**OPTIONS, "missing": False, "epsilon": 1}
-        plans = plan_crosstabs(one, PAIRS, **asked)
+    with session(neighbors=neighbors) as opened:
+        terms = {**OPTIONS, "missing": False, "epsilon": 1}
+        plans = plan_crosstabs(opened, PAIRS, **terms)
     truth = {c: exact(plans.names(c)) for c in (*plans.plans, *plans.wanted)}
     covered, near = [], []
     for _ in range(draws):

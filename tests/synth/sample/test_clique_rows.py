@@ -22,8 +22,8 @@ def model():
 def test_rows_have_the_tables_of_the_model(model):
     rows = sample_cliques(model, 20_000, np.random.default_rng(6))
     for columns in ((0,), (0, 1), (1, 2), (0, 2), (2, 3)):
-        made = count_rows(rows, columns, model.tree.sizes) / 20
-        assert np.abs(made - model.marginal(columns).ravel()).sum() < 12
+        counts = count_rows(rows, columns, model.tree.sizes) / 20
+        assert np.abs(counts - model.marginal(columns).ravel()).sum() < 12
 
 
 @pytest.mark.parametrize("count", [0, 1])

@@ -35,5 +35,5 @@ def test_no_rows_and_no_weights():
 
 
 def test_two_samples_differ():
-    one, other = (sample_rows(MODEL, 200, np.random.default_rng()) for _ in range(2))
-    assert (one != other).any()
+    first, other = (sample_rows(MODEL, 200, np.random.default_rng()) for _ in range(2))
+    assert (first != other).any()

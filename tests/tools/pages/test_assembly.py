@@ -30,10 +30,10 @@ def test_every_tutorial_is_offered_as_a_notebook():
 def test_a_notebook_holds_what_its_cells_printed(tmp_path):
     from tools.pages.assembly import _run_notebook
 
-    made = json.loads(_run_notebook(DOCS / "tutorials" / "first-number.md"))
+    notebook = json.loads(_run_notebook(DOCS / "tutorials" / "first-number.md"))
     shown = [
         output.get("text") or output["data"]["text/plain"]
-        for cell in made["cells"]
+        for cell in notebook["cells"]
         if cell["cell_type"] == "code"
         for output in cell["outputs"]
     ]

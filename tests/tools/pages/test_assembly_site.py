@@ -93,21 +93,21 @@ def test_zensical_builds_the_same_pages(site):
 @pytest.mark.needs("chromium")
 def test_a_browser_asks_nobody_else(chromium, address):
     context = chromium.new_context()
-    asked = []
-    context.on("request", lambda request: asked.append(request.url))
+    urls = []
+    context.on("request", lambda request: urls.append(request.url))
     page = context.new_page()
     for name in KINDS:
         page.goto(f"{address}/{name}.html", wait_until="networkidle")
     assert search(open_search(page, address), "epsilon")
-    foreign = {url for url in asked if not url.startswith((address, "data:", "blob:"))}
+    foreign = {url for url in urls if not url.startswith((address, "data:", "blob:"))}
     assert foreign == set()
-    assert len(asked) > len(KINDS)
+    assert len(urls) > len(KINDS)
     context.close()
 
 
 @pytest.mark.needs("chromium")
 def test_everybody_can_read_it(chromium, address, size):
-    found = {}
+    faults = {}
     for width, scheme in ((320, "light"), (1280, "dark")):
         context = chromium.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme
@@ -116,9 +116,9 @@ def test_everybody_can_read_it(chromium, address, size):
         for name in KINDS[: size(small=3, full=len(KINDS), what="kinds of page, by axe")]:
             page.goto(f"{address}/{name}.html")
             for rule, nodes in violations(page):
-                found[name, width, rule] = [node[:120] for node in nodes[:2]]
+                faults[name, width, rule] = [node[:120] for node in nodes[:2]]
         context.close()
-    assert found == {}
+    assert faults == {}
 
 
 def open_search(page, address):
@@ -144,11 +144,11 @@ def search(box, words):
 @pytest.mark.needs("chromium")
 def test_pages_opened_as_files_are_searched(chromium, site):
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    asked = []
-    context.on("request", lambda request: asked.append(urlsplit(request.url).scheme))
-    found = search(open_search(context.new_page(), site.as_uri()), "budget exhausted")
-    assert any(page.endswith("reference/errors/budget-exhausted") for page in found), found
-    assert set(asked) <= {"file", "data", "blob", "about"}
+    schemes = []
+    context.on("request", lambda request: schemes.append(urlsplit(request.url).scheme))
+    results = search(open_search(context.new_page(), site.as_uri()), "budget exhausted")
+    assert any(page.endswith("reference/errors/budget-exhausted") for page in results), results
+    assert set(schemes) <= {"file", "data", "blob", "about"}
     context.close()
 
 
@@ -164,11 +164,11 @@ def test_thirty_questions_are_found(chromium, address):
     assert len(QUESTIONS) == 30
     page = chromium.new_context(viewport={"width": 1280, "height": 900}).new_page()
     box = open_search(page, address)
-    found = {words: search(box, words) for words in QUESTIONS}
+    results = {words: search(box, words) for words in QUESTIONS}
     page.context.close()
     missed = {
-        words: found[words]
+        words: results[words]
         for words, wanted in QUESTIONS.items()
-        if not set(found[words]) & set(wanted)
+        if not set(results[words]) & set(wanted)
     }
     assert missed == {}, missed

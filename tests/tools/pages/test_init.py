@@ -34,7 +34,7 @@ def follow(page, words):
 
 
 def hers(text):
-    return re.sub("|".join(map(re.escape, HERS)), lambda found: HERS[found[0]], text)
+    return re.sub("|".join(map(re.escape, HERS)), lambda match: HERS[match[0]], text)
 
 
 def run(command, folder):

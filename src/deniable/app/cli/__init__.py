@@ -47,8 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for kind in (AnswerWarning, KeyWarning, LedgerWarning):
                 warnings.simplefilter("always", kind)
             warnings.showwarning = show_warning  # type: ignore[assignment]
-            chosen = narrow(words)
-            status = chosen(words or ["--help"], prog_name="deniable", standalone_mode=False)
+            command = narrow(words)
+            status = command(words or ["--help"], prog_name="deniable", standalone_mode=False)
     except (DeniableError, typer.TyperException) as problem:
         status = report_error(problem, words)
     except typer.Abort:

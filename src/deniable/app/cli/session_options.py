@@ -137,10 +137,10 @@ def _has_no_aggregate(text: str) -> bool:
     from deniable.query.language.parse import parse
 
     try:
-        asked = parse(text)
+        query = parse(text)
     except (InvalidQuery, RecursionError):
         return False
-    return not any(aggregates_in(named.expression) for named in asked.outputs)
+    return not any(aggregates_in(named.expression) for named in query.outputs)
 
 
 def _read_text(question: str | None, file: Path | None) -> str:
@@ -172,12 +172,12 @@ def check_price(question: str, options: dict[str, Any]) -> None:
     from deniable.query.language.within_clause import split_within_clause
 
     prices = ("epsilon", "margin", "relative")
-    given = [option for option in prices if options[option] is not None]
-    if len(given) + (split_within_clause(question)[1] is not None) != 1:
+    price_options = [option for option in prices if options[option] is not None]
+    if len(price_options) + (split_within_clause(question)[1] is not None) != 1:
         raise InvalidParameter(
             "Give either a price or an accuracy: one of --epsilon 0.5, --margin 50 and "
             "--relative 0.05 --of 10000, or WITHIN 50 at the end of the question. Found "
-            f"{'more than one' if given else 'none of them'}."
+            f"{'more than one' if price_options else 'none of them'}."
         )
 
 

@@ -72,8 +72,8 @@ def _plain_characters(problem: UnicodeError) -> tuple[str, int]:
     two keys of groups must not look the same."""
     if not isinstance(problem, UnicodeEncodeError):
         raise problem
-    found = problem.object[problem.start : problem.end]
-    escaped = ((c, c.encode("ascii", "backslashreplace").decode("ascii")) for c in found)
+    characters = problem.object[problem.start : problem.end]
+    escaped = ((c, c.encode("ascii", "backslashreplace").decode("ascii")) for c in characters)
     return "".join(_PLAIN.get(character, code) for character, code in escaped), problem.end
 
 

@@ -76,15 +76,18 @@ def _certificates(metadata: sa.MetaData) -> sa.Table:
     )
 
 
-def _write(connection: sa.Connection, metadata: sa.MetaData, released: ReleasedTable) -> None:
-    columns = [sa.Column(field.name, _type(field)) for field in released.rows.schema]
-    table = sa.Table(released.name, metadata, *columns)
+def _write(
+    connection: sa.Connection, metadata: sa.MetaData, released_table: ReleasedTable
+) -> None:
+    columns = [sa.Column(field.name, _type(field)) for field in released_table.rows.schema]
+    table = sa.Table(released_table.name, metadata, *columns)
     table.drop(connection, checkfirst=True)
     table.create(connection)
-    names = {field.name: f"c{place}" for place, field in enumerate(released.rows.schema)}
+    names = {field.name: f"c{place}" for place, field in enumerate(released_table.rows.schema)}
     values: dict[str, Any] = {name: sa.bindparam(bound) for name, bound in names.items()}
     rows = [
-        {names[name]: value for name, value in row.items()} for row in released.rows.to_pylist()
+        {names[name]: value for name, value in row.items()}
+        for row in released_table.rows.to_pylist()
     ]
     if rows:
         connection.execute(table.insert().values(values), rows)

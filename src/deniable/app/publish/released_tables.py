@@ -57,8 +57,8 @@ def read_released(file: Path, *, key: str) -> ReleasedTable:
             "`deniable sql --certificate FILE` writes it."
         )
     table = read_table(document["columns"], document["rows"])
-    stated = verified.certificate.statement["version"]
-    ends = end_columns(verified.plan) if stated > 1 else {}
+    version = verified.certificate.statement["version"]
+    ends = end_columns(verified.plan) if version > 1 else {}
     answer = Answer(table, margin_columns(verified.plan), ends)
     certificate = verified.certificate.to_json()
     return make_released(name, answer, margin_units(verified.plan), certificate)

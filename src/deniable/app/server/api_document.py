@@ -30,8 +30,8 @@ _TEXTS: Json = {"type": "array", "items": _TEXT}
 
 
 def _object(properties: Json, *required: str, closed: bool = False) -> Json:
-    found: Json = {"type": "object", "properties": properties, "required": list(required)}
-    return found | ({"additionalProperties": False} if closed else {})
+    schema: Json = {"type": "object", "properties": properties, "required": list(required)}
+    return schema | ({"additionalProperties": False} if closed else {})
 
 
 _OPTIONS: Json = {
@@ -264,9 +264,9 @@ def describe_interface(routes: set[tuple[str, str]] | None = None) -> Json:
     ('3.1.0', ['get', 'post'])
     """
     paths: dict[str, Json] = {}
-    for (method, path), told in ROUTES.items():
+    for (method, path), route in ROUTES.items():
         if routes is None or (method, path) in routes:
-            paths.setdefault(path, {})[method.lower()] = _describe_route(path, *told)
+            paths.setdefault(path, {})[method.lower()] = _describe_route(path, *route)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Deniable", "version": version("deniable")},
@@ -285,7 +285,7 @@ def _describe_route(path: str, summary: str, body: str | None, answers: Json) ->
         "content": {MEDIA_TYPE: {"schema": _ref("Problem")}},
     }
     names = [part.strip("{}") for part in path.split("/") if part.startswith("{")]
-    told: Json = {
+    operation: Json = {
         "summary": summary,
         "responses": {str(status): problem for status in _PROBLEMS} | answers,
         "parameters": [
@@ -295,8 +295,8 @@ def _describe_route(path: str, summary: str, body: str | None, answers: Json) ->
     }
     if body is not None:
         content = {"application/json": {"schema": _ref(body)}}
-        told["requestBody"] = {"required": True, "content": content}
-    return told
+        operation["requestBody"] = {"required": True, "content": content}
+    return operation
 
 
 def document_router(routers: list[APIRouter]) -> APIRouter:

@@ -71,7 +71,9 @@ def problem_of(problem: Exception) -> Response:
         problem = as_ours(problem)
     if isinstance(problem, DeniableError):
         kind = type(problem)
-        status = next((STATUS[one] for one in kind.__mro__ if one in STATUS), _REFUSED)
+        status = next(
+            (STATUS[ancestor] for ancestor in kind.__mro__ if ancestor in STATUS), _REFUSED
+        )
         after = {"Retry-After": "5"} if status in (429, 503) else {}
         return write_problem(status, page_name(kind.__name__), str(problem), after)
     if isinstance(problem, HTTPException):
@@ -104,9 +106,12 @@ def write_problem(
 ) -> Response:
     """One problem as JSON. Amounts of time, bytes or rows are not part of it."""
     title = name.replace("-", " ").capitalize()
-    told: dict[str, Any] = {"type": f"/problems/{name}", "title": title, "status": status}
+    document: dict[str, Any] = {"type": f"/problems/{name}", "title": title, "status": status}
     return JSONResponse(
-        told | {"detail": detail}, status_code=status, headers=headers, media_type=MEDIA_TYPE
+        document | {"detail": detail},
+        status_code=status,
+        headers=headers,
+        media_type=MEDIA_TYPE,
     )
 
 

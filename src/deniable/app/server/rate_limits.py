@@ -71,15 +71,15 @@ class AddressLimits:
 
     def _forget(self, now: float) -> None:
         """Drops full buckets, or else the half that has been quiet for longest."""
-        kept = {
+        buckets = {
             name: bucket
             for name, bucket in self._buckets.items()
             if self._left(name, now) < self._per_hour
         }
-        if len(kept) >= _MOST_ADDRESSES:
-            latest = sorted(kept.items(), key=lambda item: item[1][1])
-            kept = dict(latest[len(latest) // 2 :])
-        self._buckets = kept
+        if len(buckets) >= _MOST_ADDRESSES:
+            latest = sorted(buckets.items(), key=lambda item: item[1][1])
+            buckets = dict(latest[len(latest) // 2 :])
+        self._buckets = buckets
 
 
 def network_of(address: str) -> bytes:

@@ -49,11 +49,11 @@ class RequestLog:
 
     def _line(self, scope: "Scope", status: int) -> str:
         person = scope.get("state", {}).get("person")
-        told = {
+        record = {
             "time": self._clock().strftime("%Y-%m-%dT%H:%M:%SZ"),
             "method": scope["method"] if scope["method"].isalpha() else None,
             "route": getattr(scope.get("route"), "path", None),
             "status": status,
             "person": None if person is None else person.name,
         }
-        return json.dumps(told)
+        return json.dumps(record)

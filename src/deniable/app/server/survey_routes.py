@@ -67,7 +67,7 @@ def survey_router(
     limits = AddressLimits(reports_per_hour)
     router, routes = APIRouter(), SurveyRoutes(collection, pages, limits)
     here = f"/s/{collection.manifest.survey}"
-    shown: dict[str, Callable[..., Any]] = {
+    handlers: dict[str, Callable[..., Any]] = {
         here: routes.show_page,
         f"{here}/manifest.json": routes.show_manifest,
         f"{here}/totals.json": routes.show_totals,
@@ -76,8 +76,8 @@ def survey_router(
     }
     for name in pages.files:
         if name and not name.startswith("?"):
-            shown[f"{here}/{name}"] = partial(routes.show_file, name)
-    for path, show in shown.items():
+            handlers[f"{here}/{name}"] = partial(routes.show_file, name)
+    for path, show in handlers.items():
         router.add_api_route(path, show, methods=["GET"])
     for path, take in ((f"{here}/exchange", routes.exchange), (f"{here}/report", routes.take)):
         router.add_api_route(path, take, methods=["POST"])

@@ -71,9 +71,9 @@ class _Workers:
                 ("key", self._place.key),
             )
         }
-        told = json.dumps({"socket": handle, "place": place})
+        arguments = json.dumps({"socket": handle, "place": place})
         started = subprocess.Popen(
-            [sys.executable, "-m", "deniable.app.server.workers", told],
+            [sys.executable, "-m", "deniable.app.server.workers", arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=(handle,),
@@ -116,18 +116,18 @@ def _end_with_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def work(told: dict[str, Any]) -> None:
+def work(arguments: dict[str, Any]) -> None:
     """One worker: serves on the socket that it was given. Only here all of it is loaded."""
     from deniable.app.server.questions.opened_server import make_server
 
     settings = ServerSettings.from_json(sys.stdin.readline())
-    place = told["place"]
+    place = arguments["place"]
     for name in ("certificate", "key"):
         place[name] = None if place[name] is None else Path(place[name])
     where = ServerPlace(**place)
     application = make_server(settings, https=where.https or where.behind_proxy)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    with socket.socket(fileno=told["socket"]) as bound:
+    with socket.socket(fileno=arguments["socket"]) as bound:
         print(READY, flush=True)
         serve_on(bound, application, where)
 

@@ -39,7 +39,9 @@ def error_pages() -> dict[str, ErrorPage]:
     for name, kind in vars(errors).items():
         if isinstance(kind, type) and issubclass(kind, DeniableError | UserWarning):
             cause, remedy = CAUSES[name]
-            parent = next((one.__name__ for one in kind.__mro__[1:] if one in _OURS), "")
+            parent = next(
+                (ancestor.__name__ for ancestor in kind.__mro__[1:] if ancestor in _OURS), ""
+            )
             meaning = " ".join((kind.__doc__ or "").split())
             pages[page_name(name)] = ErrorPage(name, meaning, cause, remedy, parent)
     return pages

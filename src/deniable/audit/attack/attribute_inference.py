@@ -152,7 +152,9 @@ def _count_privately(
 def _nest(table: "pa.Table") -> Counts:
     """The counts of each value of the last column but one, by the columns before it."""
     counts: dict[tuple[Any, ...], dict[Any, float]] = {}
-    for *cell, value, count in zip(*(one.to_pylist() for one in table.columns), strict=True):
+    for *cell, value, count in zip(
+        *(column.to_pylist() for column in table.columns), strict=True
+    ):
         counts.setdefault(tuple(map(_plain, cell)), {})[_plain(value)] = float(count)
     return counts
 

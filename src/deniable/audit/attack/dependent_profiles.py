@@ -41,20 +41,20 @@ def find_dependent(
     """
     few = np.flatnonzero(sizes < limit)
     few = few[np.argsort(sizes[few], kind="stable")]
-    found: set[tuple[int, ...]] = set()
+    sets: set[tuple[int, ...]] = set()
     looking = _Looking(_project(null_space[few], limit - 1, prime), sizes[few], limit, prime)
     complete, work = min(2, limit - 1), 0
     for size in range(2, max(3, limit)):
-        for chosen in looking.choices(size - 2):
-            work += _STEP + len(few) - (chosen[-1] + 1 if chosen else 0)
+        for combination in looking.choices(size - 2):
+            work += _STEP + len(few) - (combination[-1] + 1 if combination else 0)
             if work > most_work:
-                return SmallSets(tuple(sorted(found, key=_order)), complete)
-            for places in looking.extend(chosen):
+                return SmallSets(tuple(sorted(sets, key=_order)), complete)
+            for places in looking.extend(combination):
                 rows = tuple(sorted(int(few[place]) for place in places))
                 if _is_circuit(null_space[list(rows)], prime):
-                    found.add(rows)
+                    sets.add(rows)
         complete = size if size < limit else complete
-    return SmallSets(tuple(sorted(found, key=_order)), limit - 1)
+    return SmallSets(tuple(sorted(sets, key=_order)), limit - 1)
 
 
 def _order(profiles: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
@@ -69,29 +69,34 @@ class _Looking:
         self._mix = _residues(rows.shape[1], prime)
         self._left: list[tuple[tuple[int, ...], Matrix]] = [((), rows)]  # after each division
 
-    def choices(self, many: int, chosen: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    def choices(
+        self, many: int, combination: tuple[int, ...] = ()
+    ) -> Iterator[tuple[int, ...]]:
         """Sets of that many rows that two further rows can join without reaching the limit. The
         rows are sorted by size, so the first that is too large ends the loop."""
-        if len(chosen) == many:
-            yield chosen
+        if len(combination) == many:
+            yield combination
             return
-        taken = int(self._sizes[list(chosen)].sum())
-        for row in range(chosen[-1] + 1 if chosen else 0, len(self._sizes)):
-            if taken + int(self._sizes[row]) * (many - len(chosen) + 2) >= self._limit:
+        total_size = int(self._sizes[list(combination)].sum())
+        for row in range(combination[-1] + 1 if combination else 0, len(self._sizes)):
+            if (
+                total_size + int(self._sizes[row]) * (many - len(combination) + 2)
+                >= self._limit
+            ):
                 break
-            yield from self.choices(many, (*chosen, row))
+            yield from self.choices(many, (*combination, row))
 
-    def extend(self, chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    def extend(self, combination: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         """The chosen rows with one more or two more of higher places that depend on them."""
-        left = self._divide(chosen)
+        left = self._divide(combination)
         if left is None:
             return
-        start = chosen[-1] + 1 if chosen else 0
+        start = combination[-1] + 1 if combination else 0
         rest, sizes = left[start:], self._sizes[start:]
-        taken = int(self._sizes[list(chosen)].sum())
+        total_size = int(self._sizes[list(combination)].sum())
         zero = ~rest.any(axis=1)
-        for row in np.flatnonzero(zero & (taken + sizes < self._limit)).tolist():
-            yield (*chosen, start + row)
+        for row in np.flatnonzero(zero & (total_size + sizes < self._limit)).tolist():
+            yield (*combination, start + row)
         others = np.flatnonzero(~zero)
         if len(others) < 2:
             return
@@ -100,32 +105,32 @@ class _Looking:
         same = np.flatnonzero(np.diff(mixed[order]) == 0)
         for run in np.split(same, np.flatnonzero(np.diff(same) > 1) + 1) if len(same) else ():
             alike = np.sort(others[order[run[0] : run[-1] + 2]])
-            yield from self._pair(chosen, alike + start, taken)
+            yield from self._pair(combination, alike + start, total_size)
 
     def _pair(
-        self, chosen: tuple[int, ...], alike: Matrix, taken: int
+        self, combination: tuple[int, ...], alike: Matrix, total_size: int
     ) -> Iterator[tuple[int, ...]]:
         """Each row with the smallest other one: rows come in the order of their sizes."""
         first = int(alike[0])
         for other in alike[1:].tolist():
-            if taken + int(self._sizes[first]) + int(self._sizes[other]) < self._limit:
-                yield (*chosen, first, int(other))
+            if total_size + int(self._sizes[first]) + int(self._sizes[other]) < self._limit:
+                yield (*combination, first, int(other))
 
-    def _divide(self, chosen: tuple[int, ...]) -> Matrix | None:
+    def _divide(self, combination: tuple[int, ...]) -> Matrix | None:
         """What is left of all rows after division by the chosen ones; None if these depend on
         each other. The last ways are kept, because choices come in order."""
-        while self._left[-1][0] != chosen[: len(self._left[-1][0])]:
+        while self._left[-1][0] != combination[: len(self._left[-1][0])]:
             self._left.pop()
-        while len(self._left[-1][0]) < len(chosen):
-            done, left = self._left[-1]
-            row = left[chosen[len(done)]]
+        while len(self._left[-1][0]) < len(combination):
+            prefix, left = self._left[-1]
+            row = left[combination[len(prefix)]]
             pivots = np.flatnonzero(row)
             if not len(pivots):
                 return None
             pivot, prime = pivots[0], self._prime
             scaled = row * pow(int(row[pivot]), -1, prime) % prime
             left = (left + (prime - left[:, pivot])[:, None] * scaled) % prime
-            self._left.append((chosen[: len(done) + 1], np.delete(left, pivot, axis=1)))
+            self._left.append((combination[: len(prefix) + 1], np.delete(left, pivot, axis=1)))
         return self._left[-1][1]
 
 
@@ -188,4 +193,4 @@ def solve_relation(rows: Matrix, prime: int) -> list[int]:
         factors = (prime - work[place + 1 :, column])[:, None]
         work[place + 1 :] = (work[place + 1 :] + factors * scaled) % prime
         place += 1
-    return [int(one) for one in work[place, wide:]] if place == many - 1 else [0] * many
+    return [int(factor) for factor in work[place, wide:]] if place == many - 1 else [0] * many

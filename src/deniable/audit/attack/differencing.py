@@ -63,9 +63,9 @@ class DifferencingFinding(AttackFinding):
             "in such a set."
         )
         fix = "To protect them: answer with noise. Refusing questions reveals something, too."
-        shown = describe_isolated(self, about, _SHOWN)
+        sections = describe_isolated(self, about, _SHOWN)
         skipped = [describe_skipped(self.skipped)] if self.skipped else []
-        return [*shown, Section("", (fix,)), *skipped]
+        return [*sections, Section("", (fix,)), *skipped]
 
     @property
     def thoroughness(self) -> str:
@@ -82,12 +82,12 @@ class DifferencingFinding(AttackFinding):
             f"alike) was looked at. There are too many larger sets: some may be missing.{note}"
         )
 
-    def describe(self, found: IsolatedPeople) -> str:
+    def describe(self, group: IsolatedPeople) -> str:
         """A combination in words."""
-        if not found.recipe:
+        if not group.recipe:
             return "a longer combination of the answers"
         parts = []
-        for place, factor in found.recipe:
+        for place, factor in group.recipe:
             sign = "-" if factor < 0 else "+"
             times = "" if abs(factor) == 1 else f"{abs(factor)} × "
             parts.append(f"{sign} {times}({self.numbers[place]})")
@@ -120,18 +120,18 @@ def differencing(
     (question 1, count) - (question 2, count)
     """
     owned = read_owned(source, table=table, **declared)
-    asked = read_questions(questions)
+    question_list = read_questions(questions)
     known = (
-        contribute(owned, asked.texts)
+        contribute(owned, question_list.texts)
         if secret is None
-        else contribute_by_value(owned, asked.texts, secret)
+        else contribute_by_value(owned, question_list.texts, secret)
     )
-    return difference(owned, asked, fewer_than=fewer_than, known=known)
+    return difference(owned, question_list, fewer_than=fewer_than, known=known)
 
 
 def difference(
     owned: OwnedRows,
-    asked: QuestionList,
+    questions: QuestionList,
     *,
     fewer_than: int,
     known: Contributions | SecretContributions,
@@ -151,23 +151,23 @@ def difference(
     people = count_people(place, units, profiles.shape[1])
     none = Isolation((), None)
     searched = isolate(profiles, people.tolist(), fewer_than) if len(numbers) else none
-    hit = np.isin(place, [profile for one in searched.found for profile in one.profiles])
+    hit = np.isin(place, [profile for group in searched.sets for profile in group.profiles])
     small = list[tuple[PublishedNumber, int]]()
-    shown = [numbers[one.recipe[0][0]] for one in searched.found if len(one.recipe) == 1]
+    shown = [numbers[group.recipe[0][0]] for group in searched.sets if len(group.recipe) == 1]
     for number, reads in _look_alone(known):
         people_read = len(np.unique(units[reads]))
-        if 0 < people_read < fewer_than and number.place not in {one.place for one in shown}:
+        if 0 < people_read < fewer_than and number.place not in {lone.place for lone in shown}:
             small.append((number, people_read))
             hit |= reads
     return DifferencingFinding(
-        questions=asked.texts,
+        questions=questions.texts,
         numbers=numbers,
-        isolated=searched.found,
+        isolated=searched.sets,
         people=len(np.unique(units)),
         exposed=len(np.unique(units[hit])),
         fewer_than=fewer_than,
-        skipped=(*known.skipped, *_name_large(asked.texts, large), *asked.left_out),
-        small=tuple(sorted(small, key=lambda one: one[1])),
+        skipped=(*known.skipped, *_name_large(questions.texts, large), *questions.left_out),
+        small=tuple(sorted(small, key=lambda pair: pair[1])),
         complete=searched.complete,
         apart=apart,
         made_up=owned.made_up,
@@ -188,14 +188,14 @@ def _add_by_person(
     one by one would hide somebody whose rows differ: they would count as several people."""
     order = np.argsort(units, kind="stable")
     starts, rows = np.unique(units[order], return_index=True, return_counts=True)[1:]
-    kept, totals, large = [], [np.zeros((0, len(starts)), dtype=np.int64)], []
+    small_numbers, totals, large = [], [np.zeros((0, len(starts)), dtype=np.int64)], []
     for number, vector in zip(numbers, vectors, strict=True):
         if int(np.abs(vector).max()) * int(rows.max()) < 2**60:
-            kept.append(number)
+            small_numbers.append(number)
             totals.append(np.add.reduceat(vector[order], starts)[None])
         else:
             large.append(number)
-    return tuple(kept), np.concatenate(totals), large
+    return tuple(small_numbers), np.concatenate(totals), large
 
 
 def count_people(
@@ -218,35 +218,37 @@ def describe_skipped(skipped: Sequence[tuple[str, str]]) -> Section:
 
 
 def describe_isolated(
-    found: DifferencingFinding, about: str, most: int, title: str = ""
+    finding: DifferencingFinding, about: str, most: int, title: str = ""
 ) -> list[Section]:
     """The smallest sets, numbers about few people, and the questions that both name."""
-    sets, alone = found.isolated[:most], found.small[:most]
-    combined = tuple((str(one.people), found.describe(one)) for one in sets)
-    text = (about, found.thoroughness, *_count_rest(found.isolated, sets, "isolated"))
+    sets, alone = finding.isolated[:most], finding.small[:most]
+    combined = tuple((str(group.people), finding.describe(group)) for group in sets)
+    text = (about, finding.thoroughness, *_count_rest(finding.isolated, sets, "isolated"))
     sections = [Section(title, text, ("people", "combination"), combined)]
     if alone:
-        small = f"Averages, quantiles and the like about fewer than {found.fewer_than} people"
+        small = f"Averages, quantiles and the like about fewer than {finding.fewer_than} people"
         rows = tuple((str(people), str(number)) for number, people in alone)
-        more = _count_rest(found.small, alone, "small")
+        more = _count_rest(finding.small, alone, "small")
         sections.append(Section(small, more, ("people", "number"), rows))
-    places = [found.numbers[place] for one in sets for place, _ in one.recipe]
-    named = sorted({number.question for number in (*places, *(one for one, _ in alone))})
+    places = [finding.numbers[place] for group in sets for place, _ in group.recipe]
+    named = sorted({number.question for number in (*places, *(number for number, _ in alone))})
     if named:
-        texts = tuple((str(one + 1), " ".join(found.questions[one].split())) for one in named)
+        texts = tuple(
+            (str(place + 1), " ".join(finding.questions[place].split())) for place in named
+        )
         sections.append(Section("These questions", (), ("question", "text"), texts))
     return sections
 
 
-def _count_rest(every: Sequence[Any], shown: Sequence[Any], where: str) -> tuple[str, ...]:
-    more = len(every) - len(shown)
+def _count_rest(every: Sequence[Any], head: Sequence[Any], where: str) -> tuple[str, ...]:
+    more = len(every) - len(head)
     return (f"{more:,} more are not listed here; `{where}` has them.",) if more else ()
 
 
 def _name_large(
     texts: Sequence[str], large: Iterable[PublishedNumber]
 ) -> tuple[tuple[str, str], ...]:
-    listed = dict.fromkeys((one.output, texts[one.question]) for one in large)
+    listed = dict.fromkeys((number.output, texts[number.question]) for number in large)
     why = "what people add to it is too large for 64 bits"
     return tuple((f"{output} in {text}", why) for output, text in listed)
 
@@ -257,7 +259,9 @@ def _look_alone(
     """Averages and numbers that are not linear, and which rows they depend on."""
     if isinstance(known, SecretContributions):
         yield from known.lone
-        yield from ((one.number, one.moved) for one in known.averages)
+        yield from (
+            (secret_average.number, secret_average.moved) for secret_average in known.averages
+        )
         return
     for lone in known.lone:
         reads = np.zeros(known.vectors.shape[1], dtype=np.bool_)
@@ -294,9 +298,9 @@ def _add_sums_of_averages(
 ) -> tuple[tuple[PublishedNumber, ...], NDArray[np.int64], list[PublishedNumber]]:
     """An average is a sum for anybody who knows who is in its group, and so how many."""
     beside = {number.place for number in known.numbers if number.times is not None}
-    alone = [one for one in known.averages if one.number.place not in beside]
-    numbers = [replace(one.number, times=ITS_COUNT) for one in alone]
-    vectors = np.concatenate([known.vectors, *(one.above[None] for one in alone)])
+    alone = [average for average in known.averages if average.number.place not in beside]
+    numbers = [replace(average.number, times=ITS_COUNT) for average in alone]
+    vectors = np.concatenate([known.vectors, *(average.above[None] for average in alone)])
     return (*known.numbers, *numbers), vectors, []
 
 

@@ -52,7 +52,7 @@ class Isolation:
     """Sets of few people that combinations depend on, the smallest first. `complete` is the
     most profiles of a set up to which every set was looked at; None: all sets were."""
 
-    found: tuple[IsolatedPeople, ...]
+    sets: tuple[IsolatedPeople, ...]
     complete: int | None
 
 
@@ -64,29 +64,29 @@ def isolate(
 
     >>> everybody, all_but_one = [1, 1, 1], [1, 1, 0]
     >>> isolation = isolate(np.array([everybody, all_but_one]), [5, 5, 1], fewer_than=2)
-    >>> one = isolation.found[0]
-    >>> one.profiles, [(place, int(factor)) for place, factor in one.recipe]
+    >>> smallest = isolation.sets[0]
+    >>> smallest.profiles, [(place, int(factor)) for place, factor in smallest.recipe]
     ((2,), [(0, 1), (1, -1)])
     """
     sizes = np.asarray(people, dtype=np.int64)
     best: dict[int, IsolatedPeople] = {}
 
     def keep(several: Iterable[IsolatedPeople]) -> None:
-        for found in several:
-            for profile in found.profiles:
-                if profile not in best or _rank(found) < _rank(best[profile]):
-                    best[profile] = found
+        for group in several:
+            for profile in group.profiles:
+                if profile not in best or _rank(group) < _rank(best[profile]):
+                    best[profile] = group
 
     keep(_combine_two(vectors, sizes, fewer_than))
     searched = _search_row_space(vectors, sizes, fewer_than, most_work)
-    keep(searched.found)
-    if not all(found.recipe for found in best.values()):
+    keep(searched.sets)
+    if not all(group.recipe for group in best.values()):
         keep(_combine_three(vectors, sizes, fewer_than))
     return Isolation(tuple(sorted(set(best.values()), key=_rank)), searched.complete)
 
 
-def _rank(found: IsolatedPeople) -> tuple[int, bool, int, tuple[int, ...]]:
-    return found.people, not found.recipe, len(found.recipe), found.profiles
+def _rank(group: IsolatedPeople) -> tuple[int, bool, int, tuple[int, ...]]:
+    return group.people, not group.recipe, len(group.recipe), group.profiles
 
 
 def _combine_two(vectors: Matrix, sizes: Matrix, limit: int) -> Iterator[IsolatedPeople]:
@@ -137,7 +137,7 @@ def _search_row_space(vectors: Matrix, sizes: Matrix, limit: int, most_work: int
     null_space[pivots] = reduced[:, free]
     null_space[free, np.arange(len(free))] = prime - 1
     small = find_dependent(null_space, sizes, limit, prime, most_work)
-    found = []
+    sets = []
     for profiles in small.sets:
         factors = solve_relation(null_space[list(profiles)], prime)
         combined = np.zeros(len(vectors), dtype=np.int64)
@@ -145,8 +145,8 @@ def _search_row_space(vectors: Matrix, sizes: Matrix, limit: int, most_work: int
             if profile in pivots:
                 combined = (combined + steps[pivots.index(profile)] * factor) % prime
         recipe = _recipe(combined, vectors, profiles, prime)
-        found.append(IsolatedPeople(profiles, int(sizes[list(profiles)].sum()), recipe))
-    return Isolation(tuple(found), None if small.complete >= limit - 1 else small.complete)
+        sets.append(IsolatedPeople(profiles, int(sizes[list(profiles)].sum()), recipe))
+    return Isolation(tuple(sets), None if small.complete >= limit - 1 else small.complete)
 
 
 def _reduce(vectors: Matrix, prime: int) -> tuple[Matrix, Matrix, list[int]]:
@@ -161,8 +161,8 @@ def _reduce(vectors: Matrix, prime: int) -> tuple[Matrix, Matrix, list[int]]:
         below = np.flatnonzero(work[row:, column])
         if not len(below):
             continue
-        found = row + int(below[0])
-        work[[row, found]] = work[[found, row]]
+        pivot = row + int(below[0])
+        work[[row, pivot]] = work[[pivot, row]]
         work[row] = work[row] * pow(int(work[row, column]), -1, prime) % prime
         others = np.flatnonzero(work[:, column])
         others = others[others != row]

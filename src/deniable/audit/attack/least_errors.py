@@ -34,7 +34,7 @@ def fit_values(parts: Floats, answers: Floats, sizes: Floats) -> Floats:
     target = answers[known][used] / reach[used]
     matrix: Any = csr_array(wide)
     errors = eye_array(len(target))
-    solved = linprog(
+    solution = linprog(
         np.concatenate([np.zeros(values * profiles), np.ones(len(target))]),
         A_ub=vstack([hstack([matrix, -errors]), hstack([-matrix, -errors])]).tocsr(),
         b_ub=np.concatenate([target, -target]),
@@ -48,7 +48,7 @@ def fit_values(parts: Floats, answers: Floats, sizes: Floats) -> Floats:
         bounds=(0, None),
         method="highs",
     )
-    if solved.x is None:  # the solver gave up: nothing is learnt
+    if solution.x is None:  # the solver gave up: nothing is learnt
         return np.repeat(sizes[:, None] / values, values, axis=1)
-    found = np.asarray(solved.x[: values * profiles], dtype=np.float64)
-    return found.reshape(values, profiles).T
+    counts = np.asarray(solution.x[: values * profiles], dtype=np.float64)
+    return counts.reshape(values, profiles).T

@@ -51,9 +51,9 @@ class LinkageFinding(AttackFinding):
 
     def share(self, *columns: str) -> float:
         """The share of people whom these columns single out."""
-        for one in self.sets:
-            if set(one.columns) == set(columns):
-                return one.alone / max(1, self.people)
+        for link in self.sets:
+            if set(link.columns) == set(columns):
+                return link.alone / max(1, self.people)
         raise InvalidParameter(
             f"The set {', '.join(columns)} was not examined: see `columns` and `most_columns`. "
             "A set that contains one which singles out everybody does so, too."
@@ -66,12 +66,12 @@ class LinkageFinding(AttackFinding):
     def sections(self) -> Sequence[Section]:
         rows = [
             (
-                ", ".join(one.columns),
-                f"{one.alone:,} ({show_share(one.alone / max(1, self.people), 1)})",
-                f"{one.matches:,.0f}",
-                " / ".join(f"{n:,}" for n in one.histogram),
+                ", ".join(link.columns),
+                f"{link.alone:,} ({show_share(link.alone / max(1, self.people), 1)})",
+                f"{link.matches:,.0f}",
+                " / ".join(f"{n:,}" for n in link.histogram),
             )
-            for one in self.worst()
+            for link in self.worst()
         ]
         about = (
             f"{self.people:,} people; {self.examined:,} sets of up to {self.most_columns} "
@@ -107,27 +107,27 @@ def linkage(
     >>> found.share("zip"), found.share("zip", "sex")
     (0.0, 0.5)
     """
-    given = {} if unit is None else {"unit": unit}
-    owned = read_owned(source, table=table, **given)
+    options = {} if unit is None else {"unit": unit}
+    owned = read_owned(source, table=table, **options)
     limit = whole(most_columns, "most_columns", least=1)
     own = owned.table.unit
-    names = [one for one in owned.rows.column_names if one != own]
+    names = [name for name in owned.rows.column_names if name != own]
     if columns is not None:
-        if unknown := [one for one in columns if one not in owned.rows.column_names]:
+        if unknown := [name for name in columns if name not in owned.rows.column_names]:
             raise InvalidParameter(f"The table has no column {unknown[0]!r}.")
         names = list(dict.fromkeys(columns))
     units = None if own is None else encode(owned.rows[own])
     codes = {name: encode(owned.rows[name]) for name in names}
     total = sum(math.comb(len(names), size) for size in range(1, limit + 1))
     with progress(total, show_progress, what="sets") as show:
-        found, seen = [], 0
-        for one, passed in _examine(codes, units, limit):
-            found.append(one)
-            seen = passed
-            show(seen)
+        sets, count = [], 0
+        for link, passed in _examine(codes, units, limit):
+            sets.append(link)
+            count = passed
+            show(count)
     people = owned.rows.num_rows if units is None else len(np.unique(units))
-    ordered = sorted(found, key=lambda one: (-one.alone, len(one.columns), -one.matches))
-    return LinkageFinding(people, tuple(ordered), len(found), limit, owned.made_up)
+    ordered = sorted(sets, key=lambda link: (-link.alone, len(link.columns), -link.matches))
+    return LinkageFinding(people, tuple(ordered), len(sets), limit, owned.made_up)
 
 
 def encode(column: Any) -> Codes:
@@ -155,14 +155,14 @@ def _examine(
     for size in range(1, limit + 1):
         for names in combinations(codes, size):
             passed += 1
-            if any(one <= set(names) for one in whole_sets):
+            if any(whole_set <= set(names) for whole_set in whole_sets):
                 continue
             key = join(names)
             sizes = _unit_sizes(key) if units is None else _group_sizes(key, units)
-            found = _describe(names, *sizes)
-            if found.alone == count and count:
+            link = _describe(names, *sizes)
+            if link.alone == count and count:
                 whole_sets.add(frozenset(names))
-            yield found, passed
+            yield link, passed
 
 
 def _joiner(codes: dict[str, Codes]) -> Callable[[tuple[str, ...]], Codes]:

@@ -56,7 +56,7 @@ class QuestionsFinding(AttackFinding):
         )
 
     def sections(self) -> Sequence[Section]:
-        found = self.differences
+        differences = self.differences
         about = (
             f"{self.questions:,} questions publish {self.numbers:,} counts, sums and averages "
             f"about {self.rows:,} rows. The attacker knows every column but {self.secret}."
@@ -68,20 +68,20 @@ class QuestionsFinding(AttackFinding):
         )
         isolated = (
             f"Combinations of exact answers reveal {self.secret} for fewer than "
-            f"{found.fewer_than} people at once; {found.exposed:,} of {found.people:,} people "
-            "are in such a set."
+            f"{differences.fewer_than} people at once; {differences.exposed:,} of "
+            f"{differences.people:,} people are in such a set."
         )
         skipped = [describe_skipped(self.skipped)] if self.skipped else []
         return [
             Section(self.sentence, (about,), shares=bars),
-            *describe_isolated(found, isolated, 5, "Differencing"),
+            *describe_isolated(differences, isolated, 5, "Differencing"),
             *skipped,
         ]
 
 
 def questions(
     source: Any,
-    asked: str | Path | Iterable[str | Path],
+    question_list: str | Path | Iterable[str | Path],
     *,
     secret: str,
     epsilon: Number = 1,
@@ -92,8 +92,8 @@ def questions(
 ) -> QuestionsFinding:
     """Attacks a list of questions twice: with exact answers, and with private ones.
 
-    `asked` is a list, or a file: SQL with semicolons, a notebook, a script. `secret` is a
-    column of few values; the attacker knows all others. The private answers cost `epsilon`
+    `question_list` is a list, or a file: SQL with semicolons, a notebook, a script. `secret`
+    is a column of few values; the attacker knows all others. The private answers cost `epsilon`
     together, on a ledger that is forgotten. They are drawn `draws` times, never returned.
 
     >>> import pyarrow as pa
@@ -102,14 +102,14 @@ def questions(
     >>> questions(staff, asked, secret="ill", draws=1).exact
     1.0
     """
-    owned, listed = read_owned(source, table=table, **declared), read_questions(asked)
+    owned, listed = read_owned(source, table=table, **declared), read_questions(question_list)
     price = positive(epsilon, "epsilon")
 
     def draw(numbers: Sequence[PublishedNumber]) -> NDArray[np.float64]:
         return answer_privately(owned, listed.texts, numbers, epsilon=price)
 
-    attacked = _Attacked(owned, listed, secret, price, fewer_than)
-    return attacked.compare(draw, whole(draws, "draws", least=1))
+    attack = _Attacked(owned, listed, secret, price, fewer_than)
+    return attack.compare(draw, whole(draws, "draws", least=1))
 
 
 def cross_tables(
@@ -137,15 +137,15 @@ def cross_tables(
     owned = read_owned(source, table=table, **declared)
     texts, price = tabulate(owned, tables), positive(epsilon, "epsilon")
     declares = [owned.table.columns[name] for columns in tables for name in columns]
-    keyed = all(one.keys or one.kind == "boolean" for one in declares)
+    keyed = all(column.keys or column.kind == "boolean" for column in declares)
 
     def draw(numbers: Sequence[PublishedNumber]) -> NDArray[np.float64]:
         if keyed:
             return tabulate_privately(owned, tables, numbers, epsilon=price)
         return answer_privately(owned, texts, numbers, epsilon=price)
 
-    attacked = _Attacked(owned, QuestionList(texts), secret, price, fewer_than)
-    return attacked.compare(draw, whole(draws, "draws", least=1))
+    attack = _Attacked(owned, QuestionList(texts), secret, price, fewer_than)
+    return attack.compare(draw, whole(draws, "draws", least=1))
 
 
 class _Attacked:
@@ -154,14 +154,14 @@ class _Attacked:
     def __init__(
         self,
         owned: OwnedRows,
-        asked: QuestionList,
+        question_list: QuestionList,
         secret: str,
         epsilon: Fraction,
         fewer_than: int,
     ) -> None:
-        self._owned, self._asked, self._secret = owned, asked, secret
+        self._owned, self._questions, self._secret = owned, question_list, secret
         self._epsilon, self._fewer_than = epsilon, fewer_than
-        self._known = _check_numbers(contribute_by_value(owned, asked.texts, secret))
+        self._known = _check_numbers(contribute_by_value(owned, question_list.texts, secret))
 
     def compare(
         self, draw: Callable[[Sequence[PublishedNumber]], NDArray[np.float64]], draws: int
@@ -169,14 +169,24 @@ class _Attacked:
         """The attack on exact answers, beside the attack on private ones that are drawn."""
         known, owned = self._known, self._owned
         averages = known.averages
-        attack, numbers = _Attack(known), (*known.numbers, *(one.number for one in averages))
-        scales = np.array([float(s) for s in (*known.scales, *(one.scale for one in averages))])
+        attack, numbers = (
+            _Attack(known),
+            (*known.numbers, *(average.number for average in averages)),
+        )
+        scales = np.array(
+            [float(s) for s in (*known.scales, *(average.scale for average in averages))]
+        )
         private = [attack.share_right(draw(numbers) / scales) for _ in range(draws)]
-        exact = [*known.exact_answers().astype(np.float64), *(one.exact for one in averages)]
-        differences = difference(owned, self._asked, fewer_than=self._fewer_than, known=known)
+        exact = [
+            *known.exact_answers().astype(np.float64),
+            *(average.exact for average in averages),
+        ]
+        differences = difference(
+            owned, self._questions, fewer_than=self._fewer_than, known=known
+        )
         return QuestionsFinding(
             secret=self._secret,
-            questions=len(self._asked.texts),
+            questions=len(self._questions.texts),
             numbers=len(numbers),
             rows=owned.rows.num_rows,
             exact=attack.share_right(np.array(exact)),
@@ -204,8 +214,8 @@ class _Attack:
 
     def __init__(self, known: SecretContributions) -> None:
         values, numbers, rows = known.parts.shape
-        above = [one.above for one in known.averages]
-        below = [one.below for one in known.averages]
+        above = [average.above for average in known.averages]
+        below = [average.below for average in known.averages]
         none = np.zeros((values, 0, rows), dtype=np.int64)
         both = np.stack(above + below, axis=1) if above else none
         flat = np.concatenate([known.parts, both], axis=1)
@@ -223,10 +233,10 @@ class _Attack:
         known = np.isfinite(averages)
         less = self._above - np.where(known, averages, 0.0)[None, :, None] * self._below
         parts = np.concatenate([self._sums, less], axis=1)
-        found = fit_values(
+        counts = fit_values(
             parts, np.concatenate([sums, np.where(known, 0.0, np.nan)]), self._sizes
         )
-        guesses = found.argmax(axis=1)[self._place]
+        guesses = counts.argmax(axis=1)[self._place]
         return float((guesses == self._actual).mean())
 
 
@@ -241,4 +251,7 @@ def tabulate(owned: OwnedRows, tables: Sequence[Sequence[str]]) -> tuple[str, ..
 
     listed = [", ".join(map(quote_name, columns)) for columns in tables]
     name = quote_name(owned.table.name)
-    return tuple(f"SELECT {one}, COUNT(*) AS n FROM {name} GROUP BY {one}" for one in listed)
+    return tuple(
+        f"SELECT {column_list}, COUNT(*) AS n FROM {name} GROUP BY {column_list}"
+        for column_list in listed
+    )

@@ -72,13 +72,13 @@ def reconstruction(
     rounds = whole(repeats, "repeats", least=1)
     bits, made_up = _read_bits(source, secret, people, table)
     many = len(bits)
-    asked = 4 * many if sums is None else whole(sums, "sums", least=1)
+    sum_count = 4 * many if sums is None else whole(sums, "sums", least=1)
     shares = []
     for noise in noises:
-        right = [_attack(bits, asked, noise) for _ in range(rounds)]
+        right = [_attack(bits, sum_count, noise) for _ in range(rounds)]
         shares.append((float(noise), float(np.mean(right))))
     common = max(bits.mean(), 1 - bits.mean())
-    return ReconstructionFinding(many, asked, tuple(shares), float(common), made_up)
+    return ReconstructionFinding(many, sum_count, tuple(shares), float(common), made_up)
 
 
 def _attack(bits: NDArray[np.int64], sums: int, noise: Number) -> float:
@@ -89,8 +89,8 @@ def _attack(bits: NDArray[np.int64], sums: int, noise: Number) -> float:
     if noise:
         answers = np.asarray(Gaussian(sigma=positive(noise, "noises")).release(answers))
     parts = np.stack([np.zeros_like(groups), groups]).astype(np.float64)
-    found = fit_values(parts, answers.astype(np.float64), np.ones(many))
-    return float(((found[:, 1] > 0.5) == bits).mean())
+    counts = fit_values(parts, answers.astype(np.float64), np.ones(many))
+    return float(((counts[:, 1] > 0.5) == bits).mean())
 
 
 def _read_bits(
@@ -108,6 +108,6 @@ def _read_bits(
             f"`secret` must have two values. {secret!r} has {len(values)}. `questions` attacks "
             "secrets of several values."
         )
-    wanted = min(64, len(column)) if people is None else whole(people, "people", least=1)
-    order = np.argsort(SYSTEM.draw(63, len(column)))[:wanted]
+    sample_size = min(64, len(column)) if people is None else whole(people, "people", least=1)
+    order = np.argsort(SYSTEM.draw(63, len(column)))[:sample_size]
     return np.array([column[i] == values[1] for i in order], dtype=np.int64), owned.made_up

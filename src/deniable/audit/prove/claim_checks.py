@@ -85,11 +85,11 @@ def check_claim(loss: Loss, rows: Rows) -> Finding:
     """The first demand that is violated, else one that is undecided, else what was checked."""
     undecided, texts = None, []
     for demand in _demands(loss):
-        found = demand(loss, rows)
-        if found.violated:
-            return found
-        undecided = undecided or (None if found.private else found)
-        texts.append(found.event)
+        finding = demand(loss, rows)
+        if finding.violated:
+            return finding
+        undecided = undecided or (None if finding.private else finding)
+        texts.append(finding.event)
     return undecided or Finding(True, False, "; ".join(texts))
 
 
@@ -240,10 +240,14 @@ def _compare_divergences(loss: Loss, rows: Rows) -> Finding:
     for order in _orders(loss):
         exponents = float(order) * log_odds + log_q
         top = float(exponents.max())
-        found = (top + math.log(float(np.exp(exponents - top).sum()))) / float(order - 1)
+        renyi_divergence = (top + math.log(float(np.exp(exponents - top).sum()))) / float(
+            order - 1
+        )
         limit = float(divergence(loss, order))
-        if found > limit * (1 + _FLOAT_SLACK) + _FLOAT_SLACK:
+        if renyi_divergence > limit * (1 + _FLOAT_SLACK) + _FLOAT_SLACK:
             return Finding(
-                False, True, f"Renyi divergence {found:.6g} of order {float(order):g}"
+                False,
+                True,
+                f"Renyi divergence {renyi_divergence:.6g} of order {float(order):g}",
             )
     return Finding(True, False, f"its divergence was checked at {len(_orders(loss))} orders")

@@ -68,10 +68,10 @@ def list_groups(neighbors: Iterable[Sequence[Any]]) -> list[list[Any]]:
     return groups
 
 
-def _no_pairs(found: Any) -> InvalidParameter:
+def _no_pairs(neighbors: Any) -> InvalidParameter:
     return InvalidParameter(
         "`neighbors` must hold pairs of inputs, as neighbors=[(0, 1)]. Found "
-        f"{found!r}: there is nothing to compare."
+        f"{neighbors!r}: there is nothing to compare."
     )
 
 

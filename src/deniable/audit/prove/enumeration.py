@@ -110,14 +110,16 @@ def _compare(
     worst = EnumerationResult(True, False, "", float(max(unseen, Fraction(0))))
     for (value, row), (other, other_row) in permutations(zip(group, rows, strict=True), 2):
         pair = Rows(distributions.outputs, row, other_row, bits, distributions.slack)
-        found = check_claim(loss, pair)
-        if found.violated or (worst.private and not found.private):
-            event = f"{found.event}, inputs {value} and {other}"
-            worst = replace(worst, private=False, violated=found.violated, event=event)
-            if found.violated:
+        finding = check_claim(loss, pair)
+        if finding.violated or (worst.private and not finding.private):
+            event = f"{finding.event}, inputs {value} and {other}"
+            worst = replace(worst, private=False, violated=finding.violated, event=event)
+            if finding.violated:
                 break
-        elif worst.private and len(found.event) >= len(worst.event):  # the most cautious words
-            worst = replace(worst, event=found.event)
+        elif worst.private and len(finding.event) >= len(
+            worst.event
+        ):  # the most cautious words
+            worst = replace(worst, event=finding.event)
     return worst
 
 
@@ -132,15 +134,17 @@ def _enclose_distributions(
         return _Distributions(range(len(rows[0])), rows, SLACK if exact else _FLOAT_SLACK)
     if outputs is not None:
         return _Distributions(outputs, _enclose_rows(mechanism, group, outputs, bits), SLACK)
-    for tried in _candidate_outputs(mechanism, group):
-        rows = _enclose_rows(mechanism, group, tried, bits)
+    for candidates in _candidate_outputs(mechanism, group):
+        rows = _enclose_rows(mechanism, group, candidates, bits)
         least = min(sum(lo for lo, _ in row) for row in rows)
         if (1 << bits) - least <= 1 << bits // 2:
             break
     # Very rare outputs would need more bits; they count as `missing`.
-    common = [i for i in range(len(tried)) if max(row[i][1] for row in rows) >> bits // 2 - 16]
+    common = [
+        i for i in range(len(candidates)) if max(row[i][1] for row in rows) >> bits // 2 - 16
+    ]
     return _Distributions(
-        [tried[i] for i in common], [[row[i] for i in common] for row in rows], SLACK
+        [candidates[i] for i in common], [[row[i] for i in common] for row in rows], SLACK
     )
 
 

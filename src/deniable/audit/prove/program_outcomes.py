@@ -143,7 +143,7 @@ def _coins(program: Program) -> list[str]:
     return [name for name in COINS if name in names]
 
 
-def check_signature(program: Program, given: Sequence[str]) -> None:
+def check_signature(program: Program, names: Sequence[str]) -> None:
     """Refuses a program with a parameter that gets no value."""
     if not callable(program):
         raise InvalidParameter(
@@ -157,7 +157,7 @@ def check_signature(program: Program, given: Sequence[str]) -> None:
         )
     for parameter in parameters[1:]:
         optional = parameter.default is not parameter.empty
-        if optional or parameter.name in (*COINS, *given):
+        if optional or parameter.name in (*COINS, *names):
             continue
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise InvalidParameter(

@@ -176,9 +176,9 @@ class _Audit:
 
     def verdict(self) -> Verdict:
         try:
-            planned = plan_rounds(self.meter.calls, self.error)
-            for place, (size, error) in enumerate(planned, start=1):
-                self._run_round(size, error, last=place == len(planned))
+            rounds = plan_rounds(self.meter.calls, self.error)
+            for place, (size, error) in enumerate(rounds, start=1):
+                self._run_round(size, error, last=place == len(rounds))
                 if any(event.violates for event in self.confirmed):
                     break
         except OutOfTime:
@@ -187,23 +187,23 @@ class _Audit:
 
     def _run_round(self, size: int, error: float, last: bool) -> None:
         start = self.meter.used
-        found = race(self.comparisons, size // 3 if last else size // 2)
-        chosen = _choose_tests(found)
+        best_events = race(self.comparisons, size // 3 if last else size // 2)
+        tests_by_comparison = _choose_tests(best_events)
         left = size - (self.meter.used - start)
-        weights = _weigh(chosen)
-        share = error / max(1, sum(len(tests) for tests in chosen.values()))
-        for comparison, tests in chosen.items():
+        weights = _weigh(tests_by_comparison)
+        share = error / max(1, sum(len(tests) for tests in tests_by_comparison.values()))
+        for comparison, tests in tests_by_comparison.items():
             count = left * weights[comparison] // sum(weights.values()) // (2 * comparison.cost)
             self.confirmed += confirm_events(comparison, tests, count, share, self.delta)
-        self._narrow(found)
+        self._narrow(best_events)
 
-    def _narrow(self, found: Found) -> None:
+    def _narrow(self, best_events: Found) -> None:
         """Comparisons of two calls in a row that were searched to the end and are not
         suspicious leave, because the next round is larger. All others have another chance."""
         self.comparisons = [
             each
             for each in self.comparisons
-            if each.single or each not in found or _suspicious(found[each])
+            if each.single or each not in best_events or _suspicious(best_events[each])
         ]
 
     def _conclude(self) -> Verdict:
@@ -231,32 +231,42 @@ def _suspicious(tests: EventTests) -> bool:
     return tests.evidence[0].value > _SUSPICIOUS
 
 
-def _choose_tests(found: Found) -> dict[Comparison, list[EventTest]]:
+def _choose_tests(best_events: Found) -> dict[Comparison, list[EventTest]]:
     """The best tests: of low digits, of suspicious comparisons and of the largest epsilon."""
-    if not found:
+    if not best_events:
         return {}
-    chosen: dict[Comparison, list[EventTest]] = {}
+    tests_by_comparison: dict[Comparison, list[EventTest]] = {}
     digits = {
-        each: tests.low_digits[0].value for each, tests in found.items() if tests.low_digits
+        each: tests.low_digits[0].value
+        for each, tests in best_events.items()
+        if tests.low_digits
     }
     for comparison in sorted(digits, key=lambda each: -digits[each])[:1]:
         if digits[comparison] > _FLOATING:
-            chosen[comparison] = found[comparison].low_digits[:1]
-    suspects = [each for each, tests in found.items() if _suspicious(tests)]
-    for comparison in sorted(suspects, key=lambda each: -found[each].evidence[0].value)[:2]:
-        chosen.setdefault(comparison, []).extend(found[comparison].evidence[:_TESTS])
-    singles = [comparison for comparison in found if comparison.single]
-    most = max(singles or found, key=lambda comparison: found[comparison].epsilon[0].value)
-    tests = [*found[most].epsilon[:_TESTS], *found[most].evidence[:_TESTS]]
-    chosen.setdefault(most, []).extend(tests)
-    return {comparison: _remove_repeats(tests) for comparison, tests in chosen.items()}
+            tests_by_comparison[comparison] = best_events[comparison].low_digits[:1]
+    suspects = [each for each, tests in best_events.items() if _suspicious(tests)]
+    for comparison in sorted(suspects, key=lambda each: -best_events[each].evidence[0].value)[
+        :2
+    ]:
+        tests_by_comparison.setdefault(comparison, []).extend(
+            best_events[comparison].evidence[:_TESTS]
+        )
+    singles = [comparison for comparison in best_events if comparison.single]
+    most = max(
+        singles or best_events, key=lambda comparison: best_events[comparison].epsilon[0].value
+    )
+    tests = [*best_events[most].epsilon[:_TESTS], *best_events[most].evidence[:_TESTS]]
+    tests_by_comparison.setdefault(most, []).extend(tests)
+    return {
+        comparison: _remove_repeats(tests) for comparison, tests in tests_by_comparison.items()
+    }
 
 
-def _weigh(chosen: dict[Comparison, list[EventTest]]) -> dict[Comparison, int]:
+def _weigh(tests_by_comparison: dict[Comparison, list[EventTest]]) -> dict[Comparison, int]:
     """Shares of the calls: most for the first, and less for calls in a row, which cost more."""
     return {
         comparison: (4 if comparison.single else 1) * (1 if place else 3)
-        for place, comparison in enumerate(chosen)
+        for place, comparison in enumerate(tests_by_comparison)
     }
 
 

@@ -77,23 +77,25 @@ def confirm_events(
     mean_size = max(1.0, count - 6 * math.sqrt(count))  # so that `count` is not exceeded
     sizes = np.random.default_rng().poisson(mean_size, 2).tolist()
     hits = np.zeros((2, len(tests)), dtype=np.int64)
-    seen = [0, 0]
+    sample_sizes = [0, 0]
     sources = comparison.left(sizes[0]), comparison.right(sizes[1])
     try:
         for pair in zip_longest(*sources):
             for side, batch in enumerate(pair):
                 if batch is not None:
                     hits[side] += [_count(test, batch) for test in tests]
-                    seen[side] += len(batch)
+                    sample_sizes[side] += len(batch)
     except OutOfTime:
         pass  # the counts until then are valid
-    if min(seen) == 0:
+    if min(sample_sizes) == 0:
         return []
-    poisson = seen == sizes  # not if time ran out
+    poisson = sample_sizes == sizes  # not if time ran out
     confirmed = []
     for place, test in enumerate(tests):
         x, y = (1, 0) if test.turned else (0, 1)
-        counts = _EventCounts(int(hits[x, place]), seen[x], int(hits[y, place]), seen[y])
+        counts = _EventCounts(
+            int(hits[x, place]), sample_sizes[x], int(hits[y, place]), sample_sizes[y]
+        )
         confirmed.append(_bound_event(comparison, test, counts, error, delta, poisson=poisson))
     return confirmed
 

@@ -184,9 +184,9 @@ def _propose_of_feature(fit: TwoSamples, feature: OutputFeature) -> list[Candida
     b = np.bincount(bins.place(read_y), minlength=bins.cells)
     candidates: list[CandidateEvent] = []
     for cell, numbers in _best_cell_sets(fit, a, b):
-        chosen = np.zeros(bins.cells, dtype=bool)
-        chosen[cell] = True
-        candidates.append(CandidateEvent(CellEvent(feature, bins, chosen), *numbers))
+        mask = np.zeros(bins.cells, dtype=bool)
+        mask[cell] = True
+        candidates.append(CandidateEvent(CellEvent(feature, bins, mask), *numbers))
     below_a, below_b = np.cumsum(a)[:-2], np.cumsum(b)[:-2]
     above_a, above_b = a[:-1].sum() - below_a, b[:-1].sum() - below_b
     for above, m, n in ((False, below_a, below_b), (True, above_a, above_b)):
@@ -260,9 +260,9 @@ def _propose_of_pair(
 
     candidates = []
     for cells, numbers in _best_cell_sets(fit, count(fit.x), count(fit.y)):
-        chosen = np.zeros(size, dtype=bool)
-        chosen[cells] = True
-        board = chosen.reshape(rows.cells, columns.cells)
+        mask = np.zeros(size, dtype=bool)
+        mask[cells] = True
+        board = mask.reshape(rows.cells, columns.cells)
         event = CellPairEvent((first, second), (rows, columns), board)
         candidates.append(CandidateEvent(event, *numbers))
     return candidates
@@ -279,9 +279,11 @@ def _propose_of_outputs(fit: TwoSamples) -> list[CandidateEvent]:
         candidates.append(CandidateEvent(_exact_event(fit, keys[frequent[cells]]), *numbers))
     if len(keys) > _KEYS:  # else every output is frequent
         for only, other in ((a, b), (b, a)):
-            seen = keys[(only > 0) & (other == 0)]
-            if len(seen):
-                candidates.append(CandidateEvent(_exact_event(fit, seen), math.inf, math.inf))
+            exclusive_keys = keys[(only > 0) & (other == 0)]
+            if len(exclusive_keys):
+                candidates.append(
+                    CandidateEvent(_exact_event(fit, exclusive_keys), math.inf, math.inf)
+                )
     return candidates
 
 

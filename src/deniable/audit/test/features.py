@@ -59,11 +59,11 @@ def _most_different(sample: Batch, other: Batch) -> list[int]:
     width = max(sample.width, other.width)
     if width <= _MOST_COLUMNS:
         return list(range(width))
-    apart = []
+    distances = []
     for j in range(width):
         a, b = np.tanh(_plain(sample.column(j))), np.tanh(_plain(other.column(j)))
-        apart.append(abs(a.mean() - b.mean()) + abs(a.std() - b.std()))
-    best = np.argsort(apart)[::-1][: _MOST_COLUMNS - 4].tolist()
+        distances.append(abs(a.mean() - b.mean()) + abs(a.std() - b.std()))
+    best = np.argsort(distances)[::-1][: _MOST_COLUMNS - 4].tolist()
     return sorted({0, 1, width - 2, width - 1, *best})
 
 
@@ -77,14 +77,14 @@ def _coordinate(j: int, width: int) -> OutputFeature:
 
 def _kind(j: int, width: int, sample: Batch, other: Batch) -> OutputFeature:
     """Which text, or what kind of number; nan for text that was not seen in the search."""
-    seen = np.union1d(sample.kind(j), other.kind(j))
+    known_kinds = np.union1d(sample.kind(j), other.kind(j))
     name = sample.name if sample.kinds is not None else other.name
 
     def read(batch: Batch) -> Floats:
         kinds = batch.kind(j)
-        return np.where(np.isin(kinds, seen), kinds, np.nan)
+        return np.where(np.isin(kinds, known_kinds), kinds, np.nan)
 
-    codes = {float(code): name(code) for code in seen.tolist()}
+    codes = {float(code): name(code) for code in known_kinds.tolist()}
     return OutputFeature(f"kind of {_coordinate_name('output', j, width)}", read, codes)
 
 

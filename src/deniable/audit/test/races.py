@@ -35,13 +35,13 @@ Found = dict[Comparison, EventTests]
 def race(comparisons: Sequence[Comparison], calls: int) -> Found:
     """The best events of the comparisons that are left at the end; `calls` at most."""
     samples: dict[Comparison, tuple[Batch, Batch]] = {}
-    active, found = list_affordable(comparisons, calls), {}
+    active, best_events = list_affordable(comparisons, calls), {}
     heats = count_heats(active, calls)
     for heat in range(heats):
-        found = _look(active, calls // heats, samples)
-        if heat < heats - 1 and found:
-            active = keep_best(found)
-    return found
+        best_events = _look(active, calls // heats, samples)
+        if heat < heats - 1 and best_events:
+            active = keep_best(best_events)
+    return best_events
 
 
 def list_affordable(comparisons: Sequence[Comparison], calls: int) -> list[Comparison]:
@@ -61,27 +61,27 @@ def count_heats(comparisons: Sequence[Comparison], calls: int) -> int:
     >>> count_heats([], 1000)
     1
     """
-    wanted = math.ceil(math.log(max(len(comparisons), 1) / _FINALISTS, _DROPPED))
-    heats = 1 + max(wanted, 0)
+    rounds = math.ceil(math.log(max(len(comparisons), 1) / _FINALISTS, _DROPPED))
+    heats = 1 + max(rounds, 0)
     share = calls // heats * _SINGLE_WEIGHT // max(sum(map(_weight, comparisons)), 1)
     return heats if share >= 4 * _FEWEST else 1
 
 
-def keep_best(found: Found) -> list[Comparison]:
+def keep_best(best_events: Found) -> list[Comparison]:
     """The comparisons with most evidence, the one with the largest epsilon, and some with
     floating-point noise."""
-    kept = max(_FINALISTS, len(found) // _DROPPED)
-    best = sorted(found, key=lambda each: -_evidence(found[each]))[:kept]
-    singles = [each for each in found if each.single] or list(found)
-    best.append(max(singles, key=lambda each: found[each].epsilon[0].value))
-    return list(dict.fromkeys([*best, *_keep_floats(found)]))
+    finalists = max(_FINALISTS, len(best_events) // _DROPPED)
+    best = sorted(best_events, key=lambda each: -_evidence(best_events[each]))[:finalists]
+    singles = [each for each in best_events if each.single] or list(best_events)
+    best.append(max(singles, key=lambda each: best_events[each].epsilon[0].value))
+    return list(dict.fromkeys([*best, *_keep_floats(best_events)]))
 
 
-def _keep_floats(found: Found) -> list[Comparison]:
+def _keep_floats(best_events: Found) -> list[Comparison]:
     """The comparisons of floats that may be the broken one."""
     digits = {
         each: tests.low_digits[0].value
-        for each, tests in found.items()
+        for each, tests in best_events.items()
         if each.single and tests.low_digits
     }
     least = max(digits.values(), default=0.0) - _CLOSE
@@ -110,17 +110,17 @@ def _look(
 ) -> Found:
     """Draws more outputs of each comparison and searches all that were drawn in this race."""
     numbers = _NUMBERS * _FINALISTS // max(len(comparisons), _FINALISTS)
-    found = {}
+    best_events = {}
     for comparison in comparisons:
         count = _count_outputs(comparison, comparisons, calls)
         width = next(comparison.left(min(count, _TRIED))).width if count else 1
         count = min(count - _TRIED, numbers // width)
         if count < _FEWEST:
             continue
-        drawn = gather(comparison.left(count)), gather(comparison.right(count))
+        batches = gather(comparison.left(count)), gather(comparison.right(count))
         if comparison in samples:
             left, right = samples[comparison]
-            drawn = join_batches([left, drawn[0]]), join_batches([right, drawn[1]])
-        samples[comparison] = drawn
-        found[comparison] = search_events(*drawn, claim_lines(comparison.claim))
-    return found
+            batches = join_batches([left, batches[0]]), join_batches([right, batches[1]])
+        samples[comparison] = batches
+        best_events[comparison] = search_events(*batches, claim_lines(comparison.claim))
+    return best_events

@@ -92,12 +92,12 @@ class _Definitions:
 
     def _describe_macros(self) -> str | None:
         """Macros of the database. Even an operator can be one, so a view may call any."""
-        found = self.connection.execute(
+        row = self.connection.execute(
             "SELECT function_name FROM duckdb_functions() "
             "WHERE NOT internal AND database_name = $1",
             [self.database],
         ).fetchone()
-        return None if found is None else f"macros beside it in the database ({found[0]})"
+        return None if row is None else f"macros beside it in the database ({row[0]})"
 
     def _describe_sources(self, schema: str, tree: exp.Expr) -> str | None:
         """What a view reads, unless it is exactly one table or view of its own database."""

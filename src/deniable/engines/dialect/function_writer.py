@@ -51,8 +51,8 @@ def _ilike(to: ValueWriter, node: exp.Expr) -> TypedSQL:
 
 
 def _trim(to: ValueWriter, node: exp.Expr) -> TypedSQL:
-    given = node.args.get("expression")
-    letters = to.text_literal(spaces()) if given is None else to.write(given).sql
+    argument = node.args.get("expression")
+    letters = to.text_literal(spaces()) if argument is None else to.write(argument).sql
     side: Side = node.text("position") or "BOTH"  # type: ignore[assignment]
     return TypedSQL(to.dialect.trim(to.write(node.this).sql, letters, side), "text")
 

@@ -203,8 +203,13 @@ class StatementWriter:
         return sql
 
     def _write_source(self, node: exp.Expr, scope: ColumnKinds) -> str:
-        held = isinstance(node, exp.Table) and node.name.lower() in self._tables
-        if isinstance(node, exp.Table) and node.name == STORED and self._stored and not held:
+        is_table = isinstance(node, exp.Table) and node.name.lower() in self._tables
+        if (
+            isinstance(node, exp.Table)
+            and node.name == STORED
+            and self._stored
+            and not is_table
+        ):
             node = tree_of(self._stored).subquery("stored")
         if isinstance(node, exp.Subquery):
             relation = self._write_query(node.this, scope.defined)

@@ -194,7 +194,7 @@ def _map_chunks(column: Chunks, write: Callable[[Any], str | None]) -> Chunks:
     for chunk in column.chunks:
         encoded = chunk.dictionary_encode()
         written = [
-            None if one is None else write(one) for one in encoded.dictionary.to_pylist()
+            None if value is None else write(value) for value in encoded.dictionary.to_pylist()
         ]
         texts.append(pa.array(written, pa.large_string()).take(encoded.indices))
     return pa.chunked_array(texts, pa.large_string())

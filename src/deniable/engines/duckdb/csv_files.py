@@ -42,10 +42,10 @@ def copy_csv_files(
     """
     names = read_header(files.paths[0], files.delimiter).names
     schema = pa.schema([(name, pa.string()) for name in names])
-    found = MalformedLines()
+    malformed_lines = MalformedLines()
     try:
         with pa.OSFile(str(copy), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
-            for rows in _read_rows(files, names, found):
+            for rows in _read_rows(files, names, malformed_lines):
                 writer.write_table(rows.rename_columns(names))
     except OSError as problem:
         raise InvalidPolicy(
@@ -53,7 +53,7 @@ def copy_csv_files(
             f"{problem.strerror}. The copy is about as large as the files. Choose a folder "
             "with enough space in the environment variable TMPDIR."
         ) from None
-    _judge(table, found, malformed)
+    _judge(table, malformed_lines, malformed)
     return pa.ipc.open_file(pa.memory_map(str(copy))).read_all()
 
 
@@ -82,13 +82,13 @@ class MalformedLines:
         return f"{text}."
 
 
-def _judge(table: str, found: MalformedLines, malformed: Malformed) -> None:
+def _judge(table: str, malformed_lines: MalformedLines, malformed: Malformed) -> None:
     """Tells the owner's log of malformed lines, and refuses them if it must."""
-    if not found.count:
+    if not malformed_lines.count:
         return
-    log.warning("table %s: %s", table, found)
+    log.warning("table %s: %s", table, malformed_lines)
     where = ("tables", table, "malformed")
-    if found.first_unclosed:
+    if malformed_lines.first_unclosed:
         raise InvalidPolicy(
             f"Table {table!r} has a line in its CSV files with an odd number of quotes; the "
             "owner's log says where. Either a quote inside a value is not written twice, or a "
@@ -108,15 +108,15 @@ def _judge(table: str, found: MalformedLines, malformed: Malformed) -> None:
 
 def find_malformed_lines(files: SourceFiles) -> MalformedLines:
     """Reads CSV files only to find their malformed lines."""
-    found = MalformedLines()
+    malformed_lines = MalformedLines()
     names = read_header(files.paths[0], files.delimiter).names
-    for _ in _read_rows(files, names, found):
+    for _ in _read_rows(files, names, malformed_lines):
         pass
-    return found
+    return malformed_lines
 
 
 def _read_rows(
-    files: SourceFiles, names: tuple[str, ...], found: MalformedLines
+    files: SourceFiles, names: tuple[str, ...], malformed_lines: MalformedLines
 ) -> "Iterator[pa.Table]":
     """The rows of all files, in order; adds malformed lines to those that are found."""
     with ThreadPoolExecutor(_THREADS) as pool:
@@ -129,7 +129,7 @@ def _read_rows(
                     )
                 number = 2  # of the next line
                 for lines in _read_blocks(pool, file, header.lines):
-                    found.add(lines, number, path)
+                    malformed_lines.add(lines, number, path)
                     number += lines.count
                     yield from lines.rows
 

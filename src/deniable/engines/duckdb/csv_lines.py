@@ -137,16 +137,16 @@ def _read_one_by_one(block: bytes | bytearray, form: LineFormat) -> Lines:
     """Reads the well-formed lines. Empty lines are ignored, unless there is one column."""
     lines = [line + b"\n" for line in block.split(b"\n")[:-1]]
     well_formed = [form.is_well_formed(line) for line in lines]
-    kept = b"".join(line for line, fine in zip(lines, well_formed, strict=True) if fine)
+    fine_lines = b"".join(line for line, fine in zip(lines, well_formed, strict=True) if fine)
     malformed = tuple(
         place
         for place, (line, fine) in enumerate(zip(lines, well_formed, strict=True))
         if not fine and (line != form.end or form.columns == 1)
     )
     unclosed = tuple(place for place in malformed if lines[place].count(b'"') % 2)
-    if not kept:
+    if not fine_lines:
         return Lines(len(lines), (), malformed, unclosed)
-    table = _read_well_formed(kept, form)
+    table = _read_well_formed(fine_lines, form)
     if table is None:
         raise InvalidPolicy("A CSV file cannot be read: its lines cannot be told apart.")
     return Lines(len(lines), (table,), malformed, unclosed)

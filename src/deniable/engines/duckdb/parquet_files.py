@@ -90,8 +90,10 @@ def _add_by_arrow(
     dataset = open_dataset(list(paths), schema=pa.schema(plain), format="parquet")
     stored = f"(files of {table})"
     connection.register(stored, dataset)
-    made = (_make_value(quote_name(field.name), _value_type(field.type)) for field in schema)
-    replaced = ", ".join(filter(None, made))
+    expressions = (
+        _make_value(quote_name(field.name), _value_type(field.type)) for field in schema
+    )
+    replaced = ", ".join(filter(None, expressions))
     connection.execute(
         f"CREATE VIEW {quote_name(table)} AS SELECT * REPLACE ({replaced}) "
         f"FROM {quote_name(stored)}"

@@ -59,10 +59,10 @@ class RowsProcess:
         >>> ROWS_PROCESS.query(rows, "SELECT MAX(x) AS x FROM t").to_pylist()
         [{'x': 2}]
         """
-        (made,) = self.query_each(tables, [sql], most_rows=most_rows)
-        if isinstance(made, RowsRefused):
-            raise made
-        return made
+        (outcome,) = self.query_each(tables, [sql], most_rows=most_rows)
+        if isinstance(outcome, RowsRefused):
+            raise outcome
+        return outcome
 
     def query_each(
         self,

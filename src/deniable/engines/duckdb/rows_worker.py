@@ -78,11 +78,13 @@ def fill_tables(
     >>> made.to_pylist()
     [{'y': 2}]
     """
-    given = "".join(tables) + "_"  # no table is called like this
+    source_name = "".join(tables) + "_"  # no table is called like this
     with database.cursor() as connection:
         for name, rows in tables.items():
-            connection.register(given, rows)
-            connection.execute(f"CREATE TEMP TABLE {_quote(name)} AS FROM {_quote(given)}")
+            connection.register(source_name, rows)
+            connection.execute(
+                f"CREATE TEMP TABLE {_quote(name)} AS FROM {_quote(source_name)}"
+            )
         for name, (table, columns) in views.items():
             listed = ", ".join(map(_quote, columns))
             connection.execute(

@@ -107,10 +107,10 @@ def _read_numbers(values: list[object], kind: FrameKind) -> "pa.Array[Any]":
     return pc.coalesce(numbers, parsed)
 
 
-def read_numpy(given: "np.ndarray[Any, Any]", read_objects: ReadObjects) -> "pa.Array[Any]":
+def read_numpy(source: "np.ndarray[Any, Any]", read_objects: ReadObjects) -> "pa.Array[Any]":
     """A NumPy array of one dimension. NaN and masked values are missing."""
-    mask = np.ma.getmaskarray(given) if isinstance(given, np.ma.MaskedArray) else None
-    array = np.ma.getdata(given)
+    mask = np.ma.getmaskarray(source) if isinstance(source, np.ma.MaskedArray) else None
+    array = np.ma.getdata(source)
     if array.dtype.kind == "c":
         array = np.where(array.imag == 0, array.real, np.nan)
     if array.dtype.kind == "f":
@@ -121,7 +121,9 @@ def read_numpy(given: "np.ndarray[Any, Any]", read_objects: ReadObjects) -> "pa.
         native = array.astype(array.dtype.newbyteorder("="), copy=False)
         return pa.array(native, mask=mask, from_pandas=True)
     hidden = [False] * len(array) if mask is None else mask
-    return read_objects(None if off else one for one, off in zip(array, hidden, strict=True))
+    return read_objects(
+        None if off else value for value, off in zip(array, hidden, strict=True)
+    )
 
 
 def read_series(series: "nw.Series[Any]", read_objects: ReadObjects) -> Any:

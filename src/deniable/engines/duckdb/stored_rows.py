@@ -33,6 +33,6 @@ class StoredRows:
 
     def drop(self, connection: Any) -> None:
         """Drops the rows, if there are any."""
-        kept, self.definition = self.definition, None
-        if kept is not None:
+        definition, self.definition = self.definition, None
+        if definition is not None:
             connection.execute(f"DROP TABLE IF EXISTS {quote_name(STORED)}")

@@ -32,5 +32,5 @@ class WrittenPlan:
     @property
     def stored(self) -> WrittenStatement | None:
         """The statement of the stored rows, if there is one."""
-        found = [one for one in self.statements if one.kind == "stored"]
-        return found[0] if found else None
+        statements = [statement for statement in self.statements if statement.kind == "stored"]
+        return statements[0] if statements else None

@@ -81,8 +81,8 @@ class DuckDBThroughIbis(IbisConnection):
         """Refuses a stored view by which one row could fail or change other rows. A temporary
         one was made on this connection, as expressions are: frames and files are such views."""
         driver = self.backend.con
-        found = driver.execute("SELECT current_database(), current_schema()").fetchone()
-        check_definition(driver, database or found[0], table, schema or found[1])
+        defaults = driver.execute("SELECT current_database(), current_schema()").fetchone()
+        check_definition(driver, database or defaults[0], table, schema or defaults[1])
 
     def _add_query(self, name: str, query: str) -> None:
         driver, relation = self.backend.con, f"({query}) AS source"
@@ -109,8 +109,8 @@ class DuckDBThroughIbis(IbisConnection):
         driver = self.backend.con
         with _settings(driver), interrupt_after(seconds, driver):
             (parsed,) = driver.extract_statements(statement.sql)
-            given = statement.parameters
-            used = {name: given[name] for name in parsed.named_parameters}
+            parameters = statement.parameters
+            used = {name: parameters[name] for name in parsed.named_parameters}
             reader: Any = driver.sql(parsed, params=used).to_arrow_reader(connection.BATCH)
             try:
                 batch = next(reader, None)

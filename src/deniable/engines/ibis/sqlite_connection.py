@@ -134,17 +134,17 @@ class SQLiteThroughIbis(IbisConnection):
         """The columns of a stored table and their declared types; reads no row. A view, a
         virtual table and a generated column compute values when a row is read."""
         driver = self.backend.con
-        found = driver.execute(
+        row = driver.execute(
             "SELECT type = 'table' AND NOT wr FROM pragma_table_list "
             "WHERE schema = ? AND name = ? COLLATE NOCASE",
             (place, table),
         ).fetchone()
-        if found is None:
+        if row is None:
             raise InvalidPolicy(f"There is no table {table!r} in this SQLite database.")
         columns = driver.execute(
             "SELECT name, type, hidden FROM pragma_table_xinfo(?, ?)", (table, place)
         ).fetchall()
-        if found != (1,) or any(hidden for _, _, hidden in columns):
+        if row != (1,) or any(hidden for _, _, hidden in columns):
             raise InvalidPolicy(
                 f"{table!r} is a view or a virtual table, has a generated column, or is "
                 "WITHOUT ROWID. One row could make it fail, or its rows have no number. Store "

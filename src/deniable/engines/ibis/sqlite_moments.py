@@ -15,10 +15,10 @@ _MOMENT = re.compile(MOMENT_PARTS)
 
 def text_to_moment(text: str) -> int | None:
     """Text as a moment; None if there is no such day or time."""
-    found = _MOMENT.fullmatch(text)
-    if found is None:
+    match = _MOMENT.fullmatch(text)
+    if match is None:
         return None
-    *parts, fraction = found.groups()
+    *parts, fraction = match.groups()
     try:
         start = datetime(*(int(part or 0) for part in parts), tzinfo=UTC)  # type: ignore[arg-type,misc]
     except ValueError:

@@ -258,11 +258,11 @@ def _cut(to: ValueWriter, node: exp.Expr) -> TypedSQL | None:
 
 
 def _logarithm_of(to: ValueWriter, node: exp.Expr) -> TypedSQL | None:
-    given = node.args.get("expression")
-    base = 10 if given is None else constant_of(node.this)
+    argument = node.args.get("expression")
+    base = 10 if argument is None else constant_of(node.this)
     if base not in (2, 10):
         return None
-    value = to.cast(to.write(node.this if given is None else given), "double")
+    value = to.cast(to.write(node.this if argument is None else argument), "double")
     return TypedSQL(_call(f"log{base}", value), "double")
 
 
@@ -289,10 +289,10 @@ def _called(name: str, kind: Kind) -> WriteNode:
     """A function of one or two texts or doubles."""
 
     def call(to: ValueWriter, node: exp.Expr) -> TypedSQL:
-        given = [
+        arguments = [
             to.write(node.args[key]) for key in ("this", "expression") if node.args.get(key)
         ]
-        return TypedSQL(_call(name, *given), kind)
+        return TypedSQL(_call(name, *arguments), kind)
 
     return call
 

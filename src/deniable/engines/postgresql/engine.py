@@ -152,8 +152,8 @@ class PostgreSQL(PlanRunner):
 
         schema = pa.schema([(name, _ARROW[kind]) for name, kind in statement.columns.items()])
         with RawCursor(self._connection) as cursor:
-            given = list(statement.parameters.values())
-            rows = cursor.stream(statement.sql, given, binary=True)
+            parameters = list(statement.parameters.values())
+            rows = cursor.stream(statement.sql, parameters, binary=True)
             yield _to_batch(list(islice(rows, _BATCH)), schema)
             while more := list(islice(rows, _BATCH)):
                 yield _to_batch(more, schema)

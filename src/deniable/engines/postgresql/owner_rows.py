@@ -36,7 +36,9 @@ def read_rows(source: str, *, name: str = "rows") -> "pa.Table":
     finally:
         engine.close()
     columns = zip(*rows, strict=True) if rows else ([] for _ in kinds)
-    arrays = [pa.array(one, _ARROW[k]) for one, k in zip(columns, kinds.values(), strict=True)]
+    arrays = [
+        pa.array(cells, _ARROW[k]) for cells, k in zip(columns, kinds.values(), strict=True)
+    ]
     return pa.Table.from_arrays(arrays, names=list(kinds))
 
 

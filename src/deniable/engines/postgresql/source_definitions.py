@@ -127,8 +127,8 @@ class _Definitions:
         """LIKE beside a collation for which it fails, on the first row that it meets."""
         if _LIKE not in sql:
             return None
-        found = self._connection.execute(_UNEQUAL, [relations, oid]).fetchone()
-        return None if found is None else "LIKE beside a nondeterministic collation"
+        row = self._connection.execute(_UNEQUAL, [relations, oid]).fetchone()
+        return None if row is None else "LIKE beside a nondeterministic collation"
 
     def _long_as_text(self, relations: list[int]) -> list[str]:
         rows = self._connection.execute(_LONG_AS_TEXT, [relations]).fetchall()

@@ -191,7 +191,9 @@ def _extreme(name: str, value: TypedSQL) -> str:
 
 def _keyed_hash(state: StatementState, values: list[TypedSQL]) -> TypedSQL:
     """The text of a row would show the sign of zero, which no comparison sees: 0 + -0 is 0."""
-    unsigned = (f"({one.sql} + 0)" if one.kind == "double" else one.sql for one in values)
+    unsigned = (
+        f"({value.sql} + 0)" if value.kind == "double" else value.sql for value in values
+    )
     row = f"ROW({', '.join(unsigned)})::text"
     return TypedSQL(f'HASHTEXTEXTENDED({row} COLLATE "C", {state.salt})', "bigint")
 

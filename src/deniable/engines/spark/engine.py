@@ -115,8 +115,8 @@ class Spark(PlanRunner):
         write = partial(write_statement, SPARK, salt=self._salt, prefix=self._prefix)
         tables = self._relations
         if plan.stored and statement.kind != "stored":
-            made = write(tables, plan, Statement("stored", STORED, plan.stored)).columns
-            kinds = cast("Mapping[str, Kind]", made)
+            columns = write(tables, plan, Statement("stored", STORED, plan.stored)).columns
+            kinds = cast("Mapping[str, Kind]", columns)
             tables = {**tables, STORED: WrittenRelation(self._stored_view, kinds)}
         return write(tables, plan, statement)
 

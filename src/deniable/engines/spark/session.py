@@ -126,18 +126,18 @@ def check_functions(session: Any) -> None:
     """Raises Unsupported if the session has a function of its own with the name of one of
     Spark's: our statements could call it instead (in Spark 4.0 always, later by a setting)."""
     own = _show_functions(session, "USER")
-    taken = own & _show_functions(session, "SYSTEM") if own else own
-    if taken:
+    clashes = own & _show_functions(session, "SYSTEM") if own else own
+    if clashes:
         raise Unsupported(
             "This Spark session has functions of its own with the names of Spark's functions: "
-            f"{', '.join(sorted(taken))}. Drop them, as in   DROP TEMPORARY FUNCTION "
-            f"{min(taken)}   or use another session. Nothing was spent."
+            f"{', '.join(sorted(clashes))}. Drop them, as in   DROP TEMPORARY FUNCTION "
+            f"{min(clashes)}   or use another session. Nothing was spent."
         )
 
 
 def _show_functions(session: Any, kind: str) -> set[str]:
-    shown = session.sql(f"SHOW {kind} FUNCTIONS").collect()
-    return {row[0].rpartition(".")[2].lower() for row in shown}
+    rows = session.sql(f"SHOW {kind} FUNCTIONS").collect()
+    return {row[0].rpartition(".")[2].lower() for row in rows}
 
 
 def stop_session(session: Any) -> None:
@@ -164,14 +164,16 @@ def _check_java() -> None:
     version_text = ""
     if java is not None and Path(java).is_file():
         command = [java, "-version"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        quoted = "".join(re.findall(r'"\d[^"]*"', done.stderr)[:1])
+        process = subprocess.run(
+            command, capture_output=True, text=True, timeout=60, check=False
+        )
+        quoted = "".join(re.findall(r'"\d[^"]*"', process.stderr)[:1])
         version_text = re.sub(r'^"1\.', '"', quoted)  # Java 8 calls itself "1.8"
     version = int(re.findall(r"\d+", version_text)[0]) if version_text else 0
     if version >= OLDEST_JAVA:
         return
-    found = f"Java {version} was found" if version else "none was found"
+    description = f"Java {version} was found" if version else "none was found"
     raise MissingExtra(
-        f"Spark needs Java {OLDEST_JAVA} or later; {found}. Install it (on Debian   apt "
+        f"Spark needs Java {OLDEST_JAVA} or later; {description}. Install it (on Debian   apt "
         "install default-jre-headless) or set JAVA_HOME to its folder."
     )

@@ -59,12 +59,12 @@ def draw_of(release: Release, group: Key, fraction: Fractions) -> Drawn:
 
 
 def sampled_part(
-    release: Release, found: GroupMeans, place: int, fraction: Fractions, level: Fraction
+    release: Release, means: GroupMeans, place: int, fraction: Fractions, level: Fraction
 ) -> GroupMeans:
     """One group, with the share of its population that was sampled."""
-    part = found.at(place)
-    drawn = draw_of(release, found.groups[place], fraction)
-    return replace(part, sampled=drawn.sampled(_fewest_draws(release, part, place, level)))
+    part = means.at(place)
+    draw = draw_of(release, means.groups[place], fraction)
+    return replace(part, sampled=draw.sampled(_fewest_draws(release, part, place, level)))
 
 
 def _fewest_draws(release: Release, part: GroupMeans, place: int, level: Fraction) -> float:
@@ -117,20 +117,24 @@ def units_like_these(release: Release) -> str:
     counted = (
         "" if plan.unit is None else f"; of each {plan.unit} its mean outcome counts, once"
     )
-    drawn = f"the population, of which the {units} are independent draws{strata}"
-    return f"{drawn}; values are cut as declared{counted}"
+    population = f"the population, of which the {units} are independent draws{strata}"
+    return f"{population}; values are cut as declared{counted}"
 
 
 def _target(plan: Plan, how: str) -> str:
     """What is inferred about: clipped values, and of one unit as many rows as count here."""
     unit, rows = plan.unit, rows_of_unit(plan)
-    drawn = f"the population, of which the {'rows' if unit is None else f'{unit}s'} are {how}"
+    population = (
+        f"the population, of which the {'rows' if unit is None else f'{unit}s'} are {how}"
+    )
     if unit is None:
-        return f"{drawn}; values are cut as declared"
+        return f"{population}; values are cut as declared"
     limits = f"{rows} row{'s' if rows > 1 else ''} in {plan.max_groups_per_unit} group"
     limits += "s" if plan.max_groups_per_unit > 1 else ""
     limits = "its limit of rows" if adds_up_rows(plan) else limits
-    return f"{drawn}; values are cut as declared, and one {unit} counts with up to {limits}"
+    return (
+        f"{population}; values are cut as declared, and one {unit} counts with up to {limits}"
+    )
 
 
 def _float(share: Fraction | None) -> float | None:

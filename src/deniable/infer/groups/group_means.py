@@ -100,7 +100,7 @@ class UnitMoments:
         array([45.])
         """
         factors = np.ones_like(r), -2 * r, r * r
-        found = sum(factor * number for factor, number in zip(factors, self.sums, strict=True))
+        total = sum(factor * number for factor, number in zip(factors, self.sums, strict=True))
         parts = [
             (noise, factor * weight)
             for factor, noises in zip(factors, self.noises, strict=True)
@@ -108,7 +108,7 @@ class UnitMoments:
         ]
         spreads = np.array([moments(noise) for noise, _ in parts])
         margin = sum_quantile(spreads, np.array([w for _, w in parts]), 1 - 2 * chance)
-        return np.asarray(np.maximum(found, 0.0) + margin)
+        return np.asarray(np.maximum(total, 0.0) + margin)
 
     def at(self, place: int) -> "UnitMoments":
         """Those of one group."""
@@ -212,8 +212,8 @@ def find_group(groups: tuple[Key, ...], group: Key) -> int:
     """
     if isinstance(group, list):
         group = tuple(group)
-    for place, found in enumerate(groups):
-        if type(found) is type(group) and found == group:
+    for place, candidate in enumerate(groups):
+        if type(candidate) is type(group) and candidate == group:
             return place
     known = ", ".join(repr(key) for key in groups[:8])
     raise InvalidParameter(

@@ -57,7 +57,7 @@ class LocalShares:
     @property
     def values(self) -> Floats:
         """The estimates, between the limits."""
-        return np.array([found.value for found in self._estimates(Fraction(19, 20))])
+        return np.array([estimate.value for estimate in self._estimates(Fraction(19, 20))])
 
     def at(self, place: int) -> "LocalShares":
         """One group by itself."""
@@ -65,7 +65,7 @@ class LocalShares:
 
     def population_ends(self, confidence: Fraction) -> Ends:
         """Ends that cover the population's share or mean."""
-        pairs = [found.interval for found in self._estimates(confidence)]
+        pairs = [estimate.interval for estimate in self._estimates(confidence)]
         low, high = np.array(pairs).T
         # A share that the design cannot give has no interval: then nothing is known.
         return np.where(np.isnan(low), self.low, low), np.where(np.isnan(high), self.high, high)
@@ -79,8 +79,8 @@ class LocalShares:
         """Ends for what the randomization adds: what may be true of these people."""
         z = NormalDist().inv_cdf(float(1 + confidence) / 2)
         halves = [
-            z * math.sqrt(max(found.standard_error**2 - self._direct(tally), 0.0))
-            for found, tally in zip(self._estimates(confidence), self.tallies, strict=True)
+            z * math.sqrt(max(estimate.standard_error**2 - self._direct(tally), 0.0))
+            for estimate, tally in zip(self._estimates(confidence), self.tallies, strict=True)
         ]
         return self._around(np.array(halves))
 
@@ -116,8 +116,8 @@ class LocalShares:
         design: Design = tally.design
         if isinstance(design, Ordinal) and self.answer is None:
             return design.estimate_mean(counts=tally, confidence=confidence)
-        found = design.estimate(counts=tally, confidence=confidence)
-        return found if isinstance(found, Estimate) else found.shares[self.answer or 0]
+        estimate = design.estimate(counts=tally, confidence=confidence)
+        return estimate if isinstance(estimate, Estimate) else estimate.shares[self.answer or 0]
 
     def _direct(self, tally: Tally) -> float:
         """The variance that the estimate would have from direct answers."""
@@ -137,7 +137,7 @@ def read_local(groups: Mapping[Key, Any], value: str | int | None = None) -> Loc
     """
     if not groups:
         raise InvalidParameter("There is no group to compare.")
-    tallies = tuple(_tally(key, found) for key, found in groups.items())
+    tallies = tuple(_tally(key, group) for key, group in groups.items())
     kinds = {(isinstance(t.design, Ordinal), t.design.categories) for t in tallies}
     if len(kinds) > 1:
         raise InvalidParameter(
@@ -157,32 +157,32 @@ def read_local(groups: Mapping[Key, Any], value: str | int | None = None) -> Loc
     return LocalShares(tuple(groups), tallies, value, f"share of answer {value}")
 
 
-def need_answer(found: LocalShares) -> LocalShares:
+def need_answer(shares: LocalShares) -> LocalShares:
     """Refuses several answers of which none was named."""
-    design = found.tallies[0].design
-    if found.answer is None and design.categories > 2 and not isinstance(design, Ordinal):
+    design = shares.tallies[0].design
+    if shares.answer is None and design.categories > 2 and not isinstance(design, Ordinal):
         raise InvalidParameter(
             f"Say which answer is meant, with value=0 to value={design.categories - 1}."
         )
-    return found
+    return shares
 
 
-def one_group(found: LocalShares, group: Key | None) -> LocalShares:
+def one_group(shares: LocalShares, group: Key | None) -> LocalShares:
     """The group that is named, or the only one."""
-    if group is None and len(found.groups) > 1:
-        raise InvalidParameter(f"Name one of the {len(found.groups)} groups.")
-    return found.at(0 if group is None else find_group(found.groups, group))
+    if group is None and len(shares.groups) > 1:
+        raise InvalidParameter(f"Name one of the {len(shares.groups)} groups.")
+    return shares.at(0 if group is None else find_group(shares.groups, group))
 
 
-def _tally(key: Key, found: Any) -> Tally:
-    if isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], _DESIGNS):
-        design, counts = found
+def _tally(key: Key, tally: Any) -> Tally:
+    if isinstance(tally, tuple) and len(tally) == 2 and isinstance(tally[0], _DESIGNS):
+        design, counts = tally
         fits = hasattr(counts, "__len__") and len(counts) == design.categories
         if fits and not isinstance(design, FrequencyOracle):
             exact = tuple(whole(count, "count", least=0) for count in counts)
-            found = Tally(design, exact, sum(exact))
-    if not isinstance(found, Tally) or not isinstance(found.design, _DESIGNS):
+            tally = Tally(design, exact, sum(exact))
+    if not isinstance(tally, Tally) or not isinstance(tally.design, _DESIGNS):
         raise InvalidParameter(f"{_FORM} Found {key!r} with another value.")
-    if not found.respondents:
+    if not tally.respondents:
         raise InvalidParameter(f"Nobody of {key!r} has answered.")
-    return found
+    return tally

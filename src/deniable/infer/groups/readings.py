@@ -188,8 +188,8 @@ def _read_means(release: Release, column: str, shape: RatioForm, rows: str) -> G
     output = _output(release, column)
     counted = numbers(release, rows)
     ratio = isinstance(form(output.node), RatioForm)
-    shown = numbers(release, column)
-    above = np.where(counted > 0, shown * counted, 0.0) if ratio else shown
+    averages = numbers(release, column)
+    above = np.where(counted > 0, averages * counted, 0.0) if ratio else averages
     known = output.low is not None and output.high is not None
     if ratio and not known:
         raise InvalidParameter(
@@ -207,7 +207,7 @@ def _read_means(release: Release, column: str, shape: RatioForm, rows: str) -> G
         output.about if ratio else f"{column} / {rows}",
         low,
         high,
-        _variance(release, shape.above, below, shown, counted) if ratio else None,
+        _variance(release, shape.above, below, averages, counted) if ratio else None,
         cluster=float(rows_per_unit(plan)),
         shared=plan.max_groups_per_unit > 1,
     )
@@ -270,9 +270,9 @@ def _variance(
     for name, margin in release.answer.margins.items():
         spread, rooted = spread_inside(_output(release, name).node)
         if spread is not None and spread.count == below:
-            found, half = numbers(release, name), numbers(release, margin)
+            estimates, half = numbers(release, name), numbers(release, margin)
             uncut = _uncut_margin(release.plan, spread, above, means, counted)
-            return Variances(found, half, release.plan.confidence, rooted, uncut)
+            return Variances(estimates, half, release.plan.confidence, rooted, uncut)
     return None
 
 
@@ -292,9 +292,9 @@ def _uncut_margin(
     rows = counted + float(spread.below.constant - spread.count.constant)
     known = np.allclose(weights[:, [3, 2]] @ factors, weights[:, 1]) & (rows > 0)
     middle = factors[0] * means + factors[1]
-    around = np.stack([np.ones_like(middle), -2 * middle, middle**2])
+    coefficients = np.stack([np.ones_like(middle), -2 * middle, middle**2])
     spreads = np.array([moments(noises[name]) for name in names])
-    half = sum_quantile(spreads, weights[:, :3] @ around, plan.confidence)
+    half = sum_quantile(spreads, weights[:, :3] @ coefficients, plan.confidence)
     return np.where(known, float(spread.scale) * half / np.maximum(rows, 1e-9), np.inf)
 
 

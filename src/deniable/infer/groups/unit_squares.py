@@ -43,18 +43,18 @@ class UnitSquares:
 
 def numbers(release: Release, column: str) -> Floats:
     """A column of noisy numbers; NaN for NULL."""
-    found = release.answer.table[column].to_pylist()
-    return np.array([math.nan if n is None else float(n) for n in found])
+    cells = release.answer.table[column].to_pylist()
+    return np.array([math.nan if n is None else float(n) for n in cells])
 
 
 def linear_outputs(plan: Plan) -> dict[str, tuple[str, LinearForm, Output]]:
     """The outputs that are linear in noisy integers, by what they are about."""
-    found = {}
+    outputs = {}
     for names, output in zip(column_names(plan), plan.outputs, strict=True):
         shape = form(output.node) if names[1] is not None else None
         if isinstance(shape, LinearForm):
-            found[output.about] = names[0], shape, output
-    return found
+            outputs[output.about] = names[0], shape, output
+    return outputs
 
 
 def read_squares(release: Release, shape: RatioForm) -> UnitSquares | None:
@@ -70,8 +70,8 @@ def read_squares(release: Release, shape: RatioForm) -> UnitSquares | None:
     if above is None or below is None:
         return None
     y, n = (about.removeprefix("SUM(").removesuffix(")") for about in (above, below))
-    wanted = [f"SUM(({y} * {y}))", f"SUM(({y} * {n}))", f"SUM(({n} * {n}))"]
-    if not all(about in outputs for about in wanted):
+    square_names = [f"SUM(({y} * {y}))", f"SUM(({y} * {n}))", f"SUM(({n} * {n}))"]
+    if not all(about in outputs for about in square_names):
         return None
     low, high = reach_of(plan, outputs[above])
     most = reach_of(plan, outputs[below])[1]
@@ -80,7 +80,7 @@ def read_squares(release: Release, shape: RatioForm) -> UnitSquares | None:
     return UnitSquares(
         outputs[above][0],
         outputs[below][0],
-        read_moments(release, [outputs[about] for about in wanted]),
+        read_moments(release, [outputs[about] for about in square_names]),
         most,
         (low / most, high / most) if mean else (-math.inf, math.inf),
         f"AVG({inner})" if mean else plain_name(f"({above} / {below})"),
@@ -113,9 +113,9 @@ def plain_name(about: str) -> str:
     if about.startswith("(") and about.endswith("))") and ") / SUM(" in about:
         above, below = about[1:-1].split(" / SUM(", 1)
         return f"({plain_name(above)} / {plain_name(f'SUM({below}')})"
-    found = _SUM_OF_UNITS.fullmatch(about)
-    if found is not None:
-        return f"SUM({found[1]})"
+    match = _SUM_OF_UNITS.fullmatch(about)
+    if match is not None:
+        return f"SUM({match[1]})"
     counted = _COUNT_OF_UNITS.fullmatch(about)
     return about if counted is None else counted[1]
 
@@ -123,9 +123,9 @@ def plain_name(about: str) -> str:
 def rows_of_unit(plan: Plan) -> int:
     """The most rows of one unit that count in a group, also if its rows are taken together."""
     counts = (
-        found for about, found in linear_outputs(plan).items() if _COUNT_OF_UNITS.match(about)
+        count for about, count in linear_outputs(plan).items() if _COUNT_OF_UNITS.match(about)
     )
-    most = max((reach_of(plan, found)[1] for found in counts), default=1.0)
+    most = max((reach_of(plan, count)[1] for count in counts), default=1.0)
     limit = plan.max_rows_per_unit_per_group
     limit = limit if plan.max_rows_per_unit is None else min(limit, plan.max_rows_per_unit)
     return max(limit, int(most) if math.isfinite(most) else 1)

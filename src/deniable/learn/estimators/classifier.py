@@ -124,8 +124,8 @@ class CellClassifier(CellEstimator):
     ) -> ChargedScore:
         """The accuracy. It is charged, as `evaluate` is, and says so."""
         price = read_price(epsilon, self.epsilon)
-        found = self.evaluate(X, y, target=target, epsilon=price).accuracy()
-        return ChargedScore(found.value, str(found), cost_of(price))
+        accuracy = self.evaluate(X, y, target=target, epsilon=price).accuracy()
+        return ChargedScore(accuracy.value, str(accuracy), cost_of(price))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""

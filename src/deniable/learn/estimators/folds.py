@@ -57,7 +57,7 @@ class Folds:
     def assign(self, X: Any, y: Any = None, groups: Any = None) -> Rows:
         """The fold of each row: a function of its unit's id alone, or of its content."""
         if groups is not None:
-            ids = [repr(written_alike(one)) for one in python_values(groups)]
+            ids = [repr(written_alike(identity)) for identity in python_values(groups)]
         else:
             columns = [python_values(column) for column in named_values(X).values()]
             if y is not None:
@@ -66,13 +66,13 @@ class Folds:
                 raise InvalidParameter("X and y have different numbers of rows.")
             ids = [repr(tuple(map(written_alike, row))) for row in zip(*columns, strict=True)]
         secret = hashlib.sha256(self.key.encode()).digest()
-        return np.array([_hash(one, secret) % self.n_splits for one in ids], np.int64)
+        return np.array([_hash(identity, secret) % self.n_splits for identity in ids], np.int64)
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
         """For each fold, the rows to train on and the rows to be tested on."""
         fold = self.assign(X, y, groups)
-        for one in range(self.n_splits):
-            yield np.flatnonzero(fold != one), np.flatnonzero(fold == one)
+        for number in range(self.n_splits):
+            yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
 
     def __repr__(self) -> str:
         return f"Folds({self.n_splits})"
@@ -152,7 +152,7 @@ def _validate_on_arrays(
     fitted: list[PrivateEstimator] = []
     for place, (train, test) in enumerate(splits):
         model: Any = estimator.__sklearn_clone__()
-        others = tuple(one for one in range(len(splits)) if one != place)
+        others = tuple(other for other in range(len(splits)) if other != place)
         model.charged_parts = () if replaced else _paths(word, others)
         model.fit(*_rows(estimator, X, y, train))
         model.charged_parts = _paths(word, (place,))
@@ -201,12 +201,12 @@ def _units(X: Any, estimator: PrivateEstimator) -> list[Any]:
     """The unit of each row, as the engine will read it."""
     columns = read_columns(X, declared_kinds(estimator.keys), estimator.unit)
     unit = str(estimator.unit)
-    found = [values for name, values in columns.items() if name.lower() == unit.lower()]
-    if len(found) != 1:
+    matches = [values for name, values in columns.items() if name.lower() == unit.lower()]
+    if len(matches) != 1:
         raise InvalidParameter(
             f"X has no column {unit!r}, which is the unit. Nothing was spent."
         )
-    return list(found[0].to_pylist())
+    return list(matches[0].to_pylist())
 
 
 def _add_up(
@@ -217,7 +217,7 @@ def _add_up(
     fits, times = (count, 2) if neighbors == "replace" else (count - 1, 1)
     total = fits * own + times * price, fits * delta
     each, whole = (
-        f" and delta {decimal_text(one)}" if one else "" for one in (delta, total[1])
+        f" and delta {decimal_text(amount)}" if amount else "" for amount in (delta, total[1])
     )
     return total, (
         f"{count} folds: {fits} fits at epsilon {decimal_text(own)}{each} and {times} "

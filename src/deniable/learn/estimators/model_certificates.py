@@ -51,8 +51,8 @@ def verify(model: str | Path | PrivateEstimator, *, key: str | None = None) -> V
             "This model has no certificates: it was saved without them, or trained in a "
             "rehearsal. Ask for a file that was saved with them."
         )
-    for one in signed:
-        verify_step(one.to_json(), key=key)
+    for certificate in signed:
+        verify_step(certificate.to_json(), key=key)
     _check_run(estimator, signed)
     _check_seal(estimator, signed[0].key)
     count = f"{len(signed)} step{'s are' if len(signed) > 1 else ' is'} certified"
@@ -77,12 +77,12 @@ def _check_seal(estimator: PrivateEstimator, key: str) -> None:
 
 def _check_run(estimator: PrivateEstimator, signed: tuple[Certificate, ...]) -> None:
     """Refuses certificates that are not the steps of one run at the model's price."""
-    places = [one.statement["ledger"] for one in signed]
+    places = [certificate.statement["ledger"] for certificate in signed]
     if any(place["run"] is None for place in places):
         raise InvalidCertificate("A certificate of this model is not of a run.")
     runs = [RunStep.from_json(place["run"]) for place in places]
     pairs = zip(places, signed, strict=True)
-    own = {(place["id"], place["position"], one.key) for place, one in pairs}
+    own = {(place["id"], place["position"], certificate.key) for place, certificate in pairs}
     if len(own) > 1 or len({run.question for run in runs}) > 1:
         raise InvalidCertificate("The certificates of this model are of different runs.")
     if [run.step for run in runs] != list(range(1, len(runs) + 1)):
@@ -90,6 +90,9 @@ def _check_run(estimator: PrivateEstimator, signed: tuple[Certificate, ...]) -> 
     epsilon, delta = estimator.price_
     if any(run.epsilon > epsilon or run.delta > delta for run in runs):
         raise InvalidCertificate("The model states a lower price than its run had.")
-    facts: set[Any] = {(one.statement["neighbors"], one.plan.get("unit")) for one in signed}
+    facts: set[Any] = {
+        (certificate.statement["neighbors"], certificate.plan.get("unit"))
+        for certificate in signed
+    }
     if len(facts) > 1 or {relation for relation, _ in facts} != {estimator.neighbors_}:
         raise InvalidCertificate("The model states another relation than its steps protect.")

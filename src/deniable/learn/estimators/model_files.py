@@ -72,7 +72,7 @@ def to_document(estimator: PrivateEstimator, *, certificates: bool = True) -> di
         "delta": str(estimator.price_[1]),
         "neighbors": estimator.neighbors_,
         "model": write_model(estimator.model_),
-        "certificates": [one.to_dict() for one in signed],
+        "certificates": [certificate.to_dict() for certificate in signed],
         "seal": estimator.seal_ if signed else None,
     }
 
@@ -123,15 +123,15 @@ def from_document(document: Any) -> PrivateEstimator:
     if not isinstance(signed, list):
         raise InvalidData("`certificates` must be a list.")
     kind_of = getattr(import_module(place), name)
-    given: dict[str, Any] = {"epsilon": price[0], "neighbors": neighbors}
+    arguments: dict[str, Any] = {"epsilon": price[0], "neighbors": neighbors}
     if "delta" in kind_of._parameters():
-        given["delta"] = price[1]
+        arguments["delta"] = price[1]
     elif price[1]:
         raise InvalidData(f"{name} has no delta, and the model file has one.")
-    estimator: PrivateEstimator = kind_of(**given)
+    estimator: PrivateEstimator = kind_of(**arguments)
     estimator.price_, estimator.neighbors_ = price, neighbors
     estimator.loss_ = gaussian_loss(*price) if price[1] else PureLoss(price[0])
-    estimator.signed_ = tuple(Certificate.from_dict(one) for one in signed)
+    estimator.signed_ = tuple(Certificate.from_dict(certificate) for certificate in signed)
     estimator.seal_ = read_seal(fields["seal"])
     estimator.adopt(model)
     return estimator

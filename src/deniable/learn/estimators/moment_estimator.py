@@ -55,7 +55,11 @@ class MomentEstimator(PrivateEstimator):
         """A grid for each number, cells for each other column."""
         names = self.features
         if names is None:
-            taken = {one.lower() for one in (table.unit, target) if one is not None}
+            taken = {
+                column_name.lower()
+                for column_name in (table.unit, target)
+                if column_name is not None
+            }
             names = [name for name in table.columns if name.lower() not in taken]
         numbers = {
             name.lower()
@@ -70,17 +74,17 @@ class MomentEstimator(PrivateEstimator):
             )
         if len(texts) == len(names):
             return list(read_features(table, target, names))
-        found: list[CellRole | GridRole] = [
+        roles: list[CellRole | GridRole] = [
             grid_role(table, name) if name.lower() in numbers else feature_role(table, name)
             for name in names
         ]
-        known = [role.name for role in found]
+        known = [role.name for role in roles]
         if len(set(known)) < len(known) or target in known:
             raise InvalidParameter(
                 f"`features` names different columns, without the target. Found {names!r}. "
                 "Nothing was spent."
             )
-        return found
+        return roles
 
     def measure(self, run: TrainingRun, loss: Loss) -> tuple[NoisyMoments, list[ScaledTerm]]:
         """The noisy moments of (1, terms), for the whole price."""

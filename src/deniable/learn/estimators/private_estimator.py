@@ -202,17 +202,23 @@ class PrivateEstimator(ABC):
         """Refuses what contradicts a protected table, which has its own declarations."""
         unit, other = self.unit, data.table.unit
         if unit is not None and (other is None or unit.lower() != other.lower()):
-            found, why = f"unit={unit!r}", f"{data.table.name} has {other or 'rows as units'}"
+            declaration, why = (
+                f"unit={unit!r}",
+                f"{data.table.name} has {other or 'rows as units'}",
+            )
         elif self.neighbors not in ("add-remove", data.table.neighbors) and not hasattr(
             self, "signed_"
         ):
-            found, why = f"neighbors={self.neighbors!r}", f"here it is {data.table.neighbors}"
+            declaration, why = (
+                f"neighbors={self.neighbors!r}",
+                f"here it is {data.table.neighbors}",
+            )
         elif self.ledger is not None and self.ledger is not data.session.ledger:
-            found, why = "`ledger`", "the session charges its own"
+            declaration, why = "`ledger`", "the session charges its own"
         else:
             return
         raise InvalidParameter(
-            f"The estimator declares {found}, but {why}: a protected table has its own "
+            f"The estimator declares {declaration}, but {why}: a protected table has its own "
             "declarations. Leave it out of the estimator. Nothing was spent."
         )
 
@@ -324,4 +330,6 @@ class PrivateEstimator(ABC):
         releases: tuple[Release, ...] | None = getattr(self, "releases_", None)
         if releases is None:  # it was read from a file, and not trained since
             return tuple(self.signed_)
-        return tuple(one.certificate for one in releases if one.certificate is not None)
+        return tuple(
+            release.certificate for release in releases if release.certificate is not None
+        )

@@ -45,9 +45,9 @@ class ChargedScore(float):
     cost: str
 
     def __new__(cls, value: float, about: str, cost: str) -> "ChargedScore":
-        made = super().__new__(cls, value)
-        made.about, made.cost = about, cost
-        return made
+        score = super().__new__(cls, value)
+        score.about, score.cost = about, cost
+        return score
 
     def __repr__(self) -> str:
         return f"{self.about} (charged: {self.cost})"

@@ -62,15 +62,15 @@ class ClassTable:
 
     def confusion(self, confidence: float = 0.95) -> dict[tuple[Any, Any], ScoreReading]:
         """The number of rows by (actual class, predicted class)."""
-        found = {}
-        for one, actual in enumerate(self.classes):
-            for two, predicted in enumerate(self.classes):
+        readings = {}
+        for actual_place, actual in enumerate(self.classes):
+            for predicted_place, predicted in enumerate(self.classes):
                 cells = np.zeros_like(self.counts)
-                cells[:, one, two] = 1.0
-                found[actual, predicted] = self.noise.sum_reading(
+                cells[:, actual_place, predicted_place] = 1.0
+                readings[actual, predicted] = self.noise.sum_reading(
                     cells, self.counts, confidence
                 )
-        return found
+        return readings
 
     def accuracy_gap(self, first: Any, second: Any, confidence: float = 0.95) -> ScoreReading:
         """How far the accuracy in one group is above that in another."""

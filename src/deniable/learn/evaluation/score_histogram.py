@@ -94,13 +94,13 @@ class ScoreHistogram:
         self, threshold: float | None = None, confidence: float = 0.95
     ) -> dict[tuple[Any, Any], ScoreReading]:
         """The number of rows by (actual class, predicted class)."""
-        cut, found = self.cut_at(threshold), {}
+        cut, readings = self.cut_at(threshold), {}
         for actual, predicted in ((0, 0), (0, 1), (1, 0), (1, 1)):
             cells = np.zeros_like(self.counts)
             cells[:, actual, slice(cut, None) if predicted else slice(cut)] = 1.0
             name = self.classes[actual], self.classes[predicted]
-            found[name] = self.noise.sum_reading(cells, self.counts, confidence)
-        return found
+            readings[name] = self.noise.sum_reading(cells, self.counts, confidence)
+        return readings
 
     def roc(self, confidence: float = 0.95) -> list[tuple[ScoreReading, ScoreReading]]:
         """(false positive share, true positive share) at every edge, from 0 to 1.
@@ -118,23 +118,26 @@ class ScoreHistogram:
 
     def auc(self, group: Any = None, confidence: float = 0.95) -> ScoreReading:
         """The chance that a row of class 1 scores above a row of class 0; ties are half."""
-        zero, one = (self.counts * self._mask(group)).sum(axis=0)
+        class_zero, class_one = (self.counts * self._mask(group)).sum(axis=0)
         groups = self.counts.shape[0] if group is None else 1
         order = np.tri(self.bins, k=-1) + np.eye(self.bins) / 2
-        above, below = order @ zero, order.T @ one  # of each bin of class 1, of class 0
-        top, bottom = float(one @ above), float(one.sum() * zero.sum())
-        ones, zeros = np.full(self.bins, zero.sum()), np.full(self.bins, one.sum())
+        above, below = (
+            order @ class_zero,
+            order.T @ class_one,
+        )  # of each bin of class 1, of class 0
+        top, bottom = float(class_one @ above), float(class_one.sum() * class_zero.sum())
+        ones, zeros = np.full(self.bins, class_zero.sum()), np.full(self.bins, class_one.sum())
         cell = groups * self.noise.deviation**2
         vary_one, vary_zero = np.full(self.bins, cell), np.full(self.bins, cell)
         if self.noise.rows_per_unit:
-            vary_one = vary_one + self.noise.rows_per_unit * np.maximum(one, 0.0)
-            vary_zero = vary_zero + self.noise.rows_per_unit * np.maximum(zero, 0.0)
+            vary_one = vary_one + self.noise.rows_per_unit * np.maximum(class_one, 0.0)
+            vary_zero = vary_zero + self.noise.rows_per_unit * np.maximum(class_zero, 0.0)
         spread = (
             float((vary_one * above**2).sum() + (vary_zero * below**2).sum()),
             float((vary_one * above * ones).sum() + (vary_zero * below * zeros).sum()),
             float((vary_one * ones**2).sum() + (vary_zero * zeros**2).sum()),
         )
-        if min(one.sum(), zero.sum()) <= 0:
+        if min(class_one.sum(), class_zero.sum()) <= 0:
             return ScoreReading(0.5, 0.0, 1.0)
         return fieller(top, bottom, spread, self.noise.multiple(confidence))
 
@@ -142,15 +145,15 @@ class ScoreHistogram:
         self, parts: int = 10, confidence: float = 0.95
     ) -> list[tuple[float, float, ScoreReading]]:
         """(low score, high score, share of class 1 among them), for about `parts` ranges."""
-        found = []
+        ranges = []
         for cells in np.array_split(np.arange(self.bins), min(parts, self.bins)):
             whole = np.zeros_like(self.counts)
             whole[:, :, cells] = 1.0
             part = whole.copy()
             part[:, 0, :] = 0.0
             share = self.noise.ratio(part, whole, self.counts, confidence)
-            found.append((self.edges[cells[0]], self.edges[cells[-1] + 1], share))
-        return found
+            ranges.append((self.edges[cells[0]], self.edges[cells[-1] + 1], share))
+        return ranges
 
     def calibration_error(self, parts: int = 10, confidence: float = 0.95) -> ScoreReading:
         """The mean distance between the share of class 1 and the middle of the scores' range.
@@ -211,13 +214,17 @@ class ScoreHistogram:
             raise InvalidParameter("A gap needs two or more groups. Declare a `group` column.")
         level = 1 - (1 - confidence) / len(pairs)
         gaps = [
-            (one, two, self.gap(name, one, two, threshold=threshold, confidence=level))
-            for one, two in pairs
+            (
+                first,
+                second,
+                self.gap(name, first, second, threshold=threshold, confidence=level),
+            )
+            for first, second in pairs
         ]
-        one, two, gap = max(gaps, key=lambda found: abs(found[2].value))
+        first, second, gap = max(gaps, key=lambda candidate: abs(candidate[2].value))
         if gap.value >= 0:
-            return one, two, gap
-        return two, one, ScoreReading(-gap.value, -gap.high, -gap.low)
+            return first, second, gap
+        return second, first, ScoreReading(-gap.value, -gap.high, -gap.low)
 
     def _mask(self, group: Any) -> Table:
         """1 in the cells of a group; all cells if it is None."""
@@ -233,15 +240,15 @@ class ScoreHistogram:
     def _parts(self, name: str, cut: int) -> tuple[Table, Table]:
         """The cells whose sum is divided, and those that it is divided by."""
         shape = self.counts.shape
-        chosen, one = np.zeros(shape), np.zeros(shape)
-        chosen[:, :, cut:], one[:, 1, :] = 1.0, 1.0
+        chosen, positive = np.zeros(shape), np.zeros(shape)
+        chosen[:, :, cut:], positive[:, 1, :] = 1.0, 1.0
         parts = {
-            "accuracy": (chosen * one + (1 - chosen) * (1 - one), np.ones(shape)),
+            "accuracy": (chosen * positive + (1 - chosen) * (1 - positive), np.ones(shape)),
             "selected": (chosen, np.ones(shape)),
-            "true_positive": (chosen * one, one),
-            "false_positive": (chosen * (1 - one), 1 - one),
-            "precision": (chosen * one, chosen),
-            "positive": (one, np.ones(shape)),
+            "true_positive": (chosen * positive, positive),
+            "false_positive": (chosen * (1 - positive), 1 - positive),
+            "precision": (chosen * positive, chosen),
+            "positive": (positive, np.ones(shape)),
         }
         if name not in parts:
             raise InvalidParameter(f"Unknown share {name!r}. There are: {', '.join(RATES)}.")

@@ -38,7 +38,9 @@ def write_model(model: object) -> dict[str, Any]:
     """
     if isinstance(model, CellModel):
         pairs = zip(model.features, model.tables, strict=True)
-        features = [_write_cells(one) | {"table": table.tolist()} for one, table in pairs]
+        features = [
+            _write_cells(feature) | {"table": table.tolist()} for feature, table in pairs
+        ]
         return {
             "kind": "cells",
             "link": model.link,
@@ -128,20 +130,20 @@ def _read_cell_model(fields: Fields) -> CellModel:
         raise InvalidData(f"The model's link must be one of {', '.join(get_args(Link))}.")
     intercept = numbers(fields["intercept"], "intercept", 1)
     classes = _labels(fields["classes"], "classes")
-    wanted = {"sigmoid": 1, "identity": 1}.get(link, len(classes))
+    size = {"sigmoid": 1, "identity": 1}.get(link, len(classes))
     enough = link == "identity" or (len(classes) >= 2 and None not in classes)
-    if len(intercept) != wanted or not enough or (link == "sigmoid" and len(classes) != 2):
+    if len(intercept) != size or not enough or (link == "sigmoid" and len(classes) != 2):
         raise InvalidData("The model's classes do not fit its link and its intercept.")
     features, tables = [], []
-    for one in _listed(fields["features"], "features", _MOST_TERMS):
-        own = dict(_fields(one, "feature"))
+    for feature in _listed(fields["features"], "features", _MOST_TERMS):
+        own = dict(_fields(feature, "feature"))
         table = numbers(own.pop("table", None), "table", 2)
         cells = _read_cells(own)
         if table.shape != (cells.size, len(intercept)):
             raise InvalidData(f"The table of {cells.name!r} does not fit its cells.")
         features.append(cells)
         tables.append(table)
-    if len({one.name.lower() for one in features}) < len(features) or not features:
+    if len({feature.name.lower() for feature in features}) < len(features) or not features:
         raise InvalidData("The model needs features with different names.")
     return CellModel(tuple(features), tuple(tables), intercept, link, classes)  # type: ignore[arg-type]
 
@@ -172,7 +174,7 @@ def _read_cells(fields: Fields) -> FeatureCells:
 
 
 def _read_terms(document: Any) -> tuple[ScaledTerm, ...]:
-    return tuple(_read_term(one) for one in _listed(document, "terms", _MOST_TERMS))
+    return tuple(_read_term(term) for term in _listed(document, "terms", _MOST_TERMS))
 
 
 def _read_term(document: Any) -> ScaledTerm:
@@ -203,12 +205,12 @@ def _read_linear_model(fields: Fields) -> LinearModel:
     if len(terms) < 2 or not fits or min(deviation, least, *penalties.tolist()) < 0:
         raise InvalidData("The moments and penalties of the model do not fit its terms.")
     fit = LinearFit(NoisyMoments(moments, deviation), tuple(penalties.tolist()), least)
-    found = LinearModel.of(fit, terms[:-1], terms[-1])
+    model = LinearModel.of(fit, terms[:-1], terms[-1])
     own = numbers(fields["coefficients"], "coefficients", 1, size=size - 2)
     written = replace(
-        found, coefficients=own, intercept=number(fields["intercept"], "intercept")
+        model, coefficients=own, intercept=number(fields["intercept"], "intercept")
     )
-    if not found.agrees_with(written):
+    if not model.agrees_with(written):
         raise InvalidData(
             "The coefficients of the model do not follow from its moments: they were edited, "
             "and their intervals would be about others."
@@ -241,12 +243,12 @@ def _read_axes(fields: Fields) -> AxesModel:
     axes = numbers(fields["axes"], "axes", 2)
     variances = numbers(fields["variances"], "variances", 1, size=len(axes))
     total, rows, margin = (
-        number(fields[one], one) for one in ("total_variance", "rows", "margin")
+        number(fields[name], name) for name in ("total_variance", "rows", "margin")
     )
     if not terms or axes.shape[1] != len(terms) or type(fields["scaled"]) is not bool:
         raise InvalidData("The axes of the model do not fit its terms.")
-    found = PrincipalAxes(mean, axes, variances, total, rows)
-    return AxesModel(terms, found, fields["scaled"], margin)
+    principal_axes = PrincipalAxes(mean, axes, variances, total, rows)
+    return AxesModel(terms, principal_axes, fields["scaled"], margin)
 
 
 # Parts of documents that anyone may have written.
@@ -275,24 +277,24 @@ def numbers(
         read = [numbers(row, name, 1) for row in rows]
         if len({len(row) for row in read}) > 1 or not read:
             raise InvalidData(f"The rows of `{name}` must have equal lengths.")
-        found = np.stack(read)
+        array = np.stack(read)
     else:
-        found = np.array([number(one, name) for one in rows], dtype=np.float64)
-    if size is not None and len(found) != size:
-        raise InvalidData(f"`{name}` must have {size} entries. Found {len(found)}.")
-    return found
+        array = np.array([number(entry, name) for entry in rows], dtype=np.float64)
+    if size is not None and len(array) != size:
+        raise InvalidData(f"`{name}` must have {size} entries. Found {len(array)}.")
+    return array
 
 
 def _labels(value: Any, name: str) -> tuple[Any, ...]:
-    found = tuple(_listed(value, name, _MOST_CELLS))
-    for one in found:
-        if isinstance(one, float | int) and not isinstance(one, bool):
-            number(one, name)
-        elif not (one is None or isinstance(one, bool | str)):
+    labels = tuple(_listed(value, name, _MOST_CELLS))
+    for label in labels:
+        if isinstance(label, float | int) and not isinstance(label, bool):
+            number(label, name)
+        elif not (label is None or isinstance(label, bool | str)):
             raise InvalidData(f"`{name}` must be texts, numbers or truth values.")
-    if len({(type(one), one) for one in found}) < len(found):
+    if len({(type(label), label) for label in labels}) < len(labels):
         raise InvalidData(f"`{name}` has a value twice.")
-    return found
+    return labels
 
 
 def _listed(value: Any, name: str, most: int) -> Sequence[Any]:

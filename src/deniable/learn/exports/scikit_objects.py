@@ -114,9 +114,9 @@ def _final(model: CellModel, rows: Any, weights: Any, intercept: Any) -> Any:
     from sklearn.multiclass import OneVsRestClassifier
 
     if model.link == "identity":
-        made = LinearRegression().fit(rows, np.arange(len(rows)))
-        made.coef_, made.intercept_ = weights[:, 0], float(intercept[0])
-        return made
+        regression = LinearRegression().fit(rows, np.arange(len(rows)))
+        regression.coef_, regression.intercept_ = weights[:, 0], float(intercept[0])
+        return regression
     classes = np.array(model.classes)
     repeated = np.resize(np.arange(len(classes)), max(len(rows), len(classes)))
     target = classes[repeated]
@@ -165,23 +165,23 @@ def _linear_pipeline(model: LineModel) -> Any:
     from sklearn.pipeline import Pipeline
 
     width = len(model.terms)
-    made = LinearRegression().fit(np.zeros((2, width)), np.arange(2))
+    regression = LinearRegression().fit(np.zeros((2, width)), np.arange(2))
     middles, halves = (
         np.array([getattr(term, end) for term in model.terms]) for end in ("middle", "half")
     )
-    made.coef_ = model.coefficients * halves
-    made.intercept_ = model.intercept + float(model.coefficients @ middles)
-    return Pipeline([("terms", _scaler(model.terms)), ("model", made)])
+    regression.coef_ = model.coefficients * halves
+    regression.intercept_ = model.intercept + float(model.coefficients @ middles)
+    return Pipeline([("terms", _scaler(model.terms)), ("model", regression)])
 
 
 def _centre_pipeline(model: CentreModel) -> Any:
     from sklearn.cluster import KMeans
     from sklearn.pipeline import Pipeline
 
-    made = KMeans(len(model.centres), init=model.centres, n_init=1, max_iter=1)
-    made.fit(model.centres)
-    made.cluster_centers_ = np.ascontiguousarray(model.centres)
-    return Pipeline([("terms", _scaler(model.terms)), ("model", made)])
+    clustering = KMeans(len(model.centres), init=model.centres, n_init=1, max_iter=1)
+    clustering.fit(model.centres)
+    clustering.cluster_centers_ = np.ascontiguousarray(model.centres)
+    return Pipeline([("terms", _scaler(model.terms)), ("model", clustering)])
 
 
 def _axes_object(model: AxesModel) -> Any:
@@ -189,9 +189,9 @@ def _axes_object(model: AxesModel) -> Any:
     from sklearn.decomposition import PCA
 
     count, width = model.axes.axes.shape
-    made = PCA(count).fit(np.eye(width + 2, width))
-    made.components_, made.mean_ = model.axes.axes, model.mean
-    made.explained_variance_ = model.axes.variances
-    made.explained_variance_ratio_ = model.axes.shares
-    made.n_samples_ = round(model.axes.rows)
-    return made
+    analysis = PCA(count).fit(np.eye(width + 2, width))
+    analysis.components_, analysis.mean_ = model.axes.axes, model.mean
+    analysis.explained_variance_ = model.axes.variances
+    analysis.explained_variance_ratio_ = model.axes.shares
+    analysis.n_samples_ = round(model.axes.rows)
+    return analysis

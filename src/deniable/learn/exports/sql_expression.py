@@ -44,9 +44,9 @@ def to_sql(model: object, label: Label = None, *, engine: str = "duckdb") -> str
     return _QUOTED.sub(_quote_for_spark, text) if engine == "spark" else text
 
 
-def _quote_for_spark(found: "re.Match[str]") -> str:
+def _quote_for_spark(match: "re.Match[str]") -> str:
     """A name or a text of the expression with Spark's quotes."""
-    name, text = found.groups()
+    name, text = match.groups()
     if name is not None:
         return "`" + name.replace('""', '"').replace("`", "``") + "`"
     return "'" + text.replace("''", "'").replace("\\", "\\\\").replace("'", "\\'") + "'"
@@ -122,7 +122,7 @@ def _cells_sql(model: CellModel, label: Label) -> str:
 def _score_sql(model: CellModel, place: int) -> str:
     parts = [repr(float(model.intercept[place]))]
     for feature, table in zip(model.features, model.tables, strict=True):
-        parts.append(f"({_feature_sql(feature, [float(one) for one in table[:, place]])})")
+        parts.append(f"({_feature_sql(feature, [float(entry) for entry in table[:, place]])})")
     return " + ".join(parts)
 
 

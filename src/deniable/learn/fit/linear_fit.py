@@ -136,11 +136,11 @@ class LinearFit:
         linear, constant = system @ moments, float(moments @ moments) - noise / 2
         bounded = np.diag(np.asarray(self.penalties) > 0).astype(np.float64)
         tries = [0.0, *(_TRIES * noise)] if length < inf else [0.0]
-        found = [
+        quadrics = [
             _Quadric.read(square + t * bounded, linear, constant - (t * length if t else 0.0))
             for t in tries
         ]
-        return [quadric for quadric in found if quadric is not None]
+        return [quadric for quadric in quadrics if quadric is not None]
 
 
 @dataclass(frozen=True, slots=True)

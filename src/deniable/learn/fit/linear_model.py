@@ -38,8 +38,8 @@ class LineModel:
         halves = np.array([term.half for term in self.terms])
         middles = np.array([term.middle for term in self.terms])
         rows = read_terms(self.terms, columns) * halves + middles
-        found = np.asarray(rows @ self.coefficients + self.intercept)
-        return np.asarray(np.clip(found, *self.limits))
+        predictions = np.asarray(rows @ self.coefficients + self.intercept)
+        return np.asarray(np.clip(predictions, *self.limits))
 
     def as_cells(self, points: int = 32) -> CellModel:
         """About the same model on cells: numbers are cut into `points` intervals, and stand
@@ -99,11 +99,11 @@ class LinearModel(LineModel):
         """The interval of each coefficient, in the columns' units, and of the intercept."""
         fit, target = self.fit, self.target
         pairs = fit.intervals_together(confidence) if together else fit.intervals(confidence)
-        found = {}
+        intervals = {}
         for term, (low, high) in zip(self.terms, pairs[1:], strict=True):
             unit = target.half / term.half
-            found[term.name] = (low * unit, high * unit)
+            intervals[term.name] = (low * unit, high * unit)
         direction = [1.0, *(-term.middle / term.half for term in self.terms)]
         ends = fit.interval_along(direction, confidence)
         low, high = (target.middle + target.half * end for end in ends)
-        return found | {"intercept": (low, high)}
+        return intervals | {"intercept": (low, high)}

@@ -33,10 +33,10 @@ def cluster_program(
     whole = np.rint(centres).astype(int).tolist()
     far: dict[str, RowInteger] = {}
     for place, centre in enumerate(whole):
-        parts: list[RowInteger] = [Whole(sum(one**2 for one in centre))]
-        for name, one in zip(rows, centre, strict=True):
-            if one:
-                parts.append(Times(Ref(name), Whole(-2 * one)))
+        parts: list[RowInteger] = [Whole(sum(coordinate**2 for coordinate in centre))]
+        for name, coordinate in zip(rows, centre, strict=True):
+            if coordinate:
+                parts.append(Times(Ref(name), Whole(-2 * coordinate)))
         if len(parts) == 1:  # a centre in the middle of the box: the same for all rows
             parts.append(Times(Ref("z0"), Whole(0)))
         far[f"d{place}"] = Plus(tuple(parts))

@@ -105,8 +105,8 @@ def feature_role(table: Table, name: str, cuts: Sequence[Any] | None = None) -> 
 def class_role(table: Table, name: str, classes: Sequence[Any] | None = None) -> CellRole:
     """The classes of a target: declared keys, or those that are given. Rows with another value,
     or NULL, do not count."""
-    found = {one.lower(): column for one, column in table.columns.items()}
-    column = found.get(str(name).lower())
+    columns = {column_name.lower(): column for column_name, column in table.columns.items()}
+    column = columns.get(str(name).lower())
     if column is not None and classes is not None:
         cells = ColumnCells.of_values(column, _read_classes(classes), missing=False)
         return CellRole.of(cells, column)
@@ -122,7 +122,7 @@ def class_role(table: Table, name: str, classes: Sequence[Any] | None = None) ->
 def _read_classes(classes: Sequence[Any]) -> tuple[Any, ...]:
     """The classes of a list or an array as plain values, as model files hold them."""
     listed = () if isinstance(classes, str) else to_tuple(classes) or ()
-    plain = tuple(one.item() if isinstance(one, np.generic) else one for one in listed)
+    plain = tuple(label.item() if isinstance(label, np.generic) else label for label in listed)
     if kind_of_keys(plain) is None or len(set(plain)) < len(plain):
         raise InvalidParameter(
             "`classes` must be a list of distinct values of one kind, for example [0, 1]. "
@@ -133,8 +133,8 @@ def _read_classes(classes: Sequence[Any]) -> tuple[Any, ...]:
 
 def role_like(table: Table, cells: FeatureCells) -> CellRole:
     """A column with the cells that a model's feature has."""
-    found = {name.lower(): column for name, column in table.columns.items()}
-    column = found.get(cells.name.lower())
+    columns = {name.lower(): column for name, column in table.columns.items()}
+    column = columns.get(cells.name.lower())
     if column is None:
         raise InvalidParameter(
             f"{table.name} has no column {cells.name!r}, which is a feature of the model. "
@@ -142,17 +142,17 @@ def role_like(table: Table, cells: FeatureCells) -> CellRole:
         )
     if cells.cuts:
         cuts = [cut if isinstance(cut, str) else Fraction(cut) for cut in cells.cuts]
-        made = ColumnCells.of_cuts(column, cuts, missing=cells.missing)
+        column_cells = ColumnCells.of_cuts(column, cuts, missing=cells.missing)
     else:
         values = [label for label in cells.labels if label is not None]
-        made = ColumnCells.of_values(column, values, missing=cells.missing)
-    return CellRole(cells, made.counted)
+        column_cells = ColumnCells.of_values(column, values, missing=cells.missing)
+    return CellRole(cells, column_cells.counted)
 
 
 def grid_role(table: Table, name: str, points: int = 256) -> GridRole:
     """A number within its declared bounds, rounded to a grid of about that many points."""
-    found = {one.lower(): column for one, column in table.columns.items()}
-    column = found.get(str(name).lower())
+    columns = {column_name.lower(): column for column_name, column in table.columns.items()}
+    column = columns.get(str(name).lower())
     if column is None or column.kind not in ("number", "boolean"):
         cells_of(table, name)  # says what is wrong with the name
         raise InvalidParameter(f"{name} is not a number: it cannot be added up.")
@@ -196,17 +196,23 @@ def read_features(
     cuts: Mapping[str, Sequence[Any]] | None = None,
 ) -> tuple[CellRole, ...]:
     """The cells of all features: every column but the unit and the target, unless given."""
-    given = {name.lower(): values for name, values in (cuts or {}).items()}
-    taken = {one.lower() for one in (table.unit, target) if one is not None}
-    names = [one for one in table.columns if one.lower() not in taken]
+    cuts_by_name = {name.lower(): values for name, values in (cuts or {}).items()}
+    taken = {
+        column_name.lower() for column_name in (table.unit, target) if column_name is not None
+    }
+    names = [column_name for column_name in table.columns if column_name.lower() not in taken]
     if features is not None:
         names = list(features)
-    unknown = [name for name in given if name not in {one.lower() for one in names}]
+    unknown = [
+        name
+        for name in cuts_by_name
+        if name not in {column_name.lower() for column_name in names}
+    ]
     if unknown or not names or len({name.lower() for name in names}) < len(names):
         raise InvalidParameter(
             "`features` names different columns, and `cuts` are of these. Found "
-            f"features={names!r}, cuts of {sorted(given)!r}. Nothing was spent."
+            f"features={names!r}, cuts of {sorted(cuts_by_name)!r}. Nothing was spent."
         )
     if target is not None and target.lower() in {name.lower() for name in names}:
         raise InvalidParameter(f"The target {target} cannot be a feature too.")
-    return tuple(feature_role(table, name, given.get(name.lower())) for name in names)
+    return tuple(feature_role(table, name, cuts_by_name.get(name.lower())) for name in names)

@@ -67,11 +67,11 @@ def _divide(
         session._about(
             TablePart(
                 data.table.name,
-                ((column, one),),
-                () if partition is None else ((partition, one),),
+                ((column, side),),
+                () if partition is None else ((partition, side),),
             )
         )
-        for one in (KEPT, HELD)
+        for side in (KEPT, HELD)
     ]
     return parts[0].table(data.table.name), parts[1].table(data.table.name)
 

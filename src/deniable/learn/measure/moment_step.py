@@ -49,17 +49,17 @@ def code_terms(roles: Sequence[CellRole | GridRole]) -> list[CodedTerm]:
     >>> [coded.entries for coded in code_terms([age])]
     [(-255, 0, 255)]
     """
-    found = []
+    coded_terms = []
     for place, role in enumerate(roles):
         if isinstance(role, GridRole):
-            found.append(CodedTerm(_scaled(role), place, _centred(role.size)))
+            coded_terms.append(CodedTerm(_scaled(role), place, _centred(role.size)))
             continue
         for code, label in enumerate(role.cells.labels):
             if code and label is not None:
                 entries = tuple(SCALE * (own == code) for own in range(role.size))
                 term = ScaledTerm(role.name, cells=role.cells, code=code)
-                found.append(CodedTerm(term, place, entries))
-    return found
+                coded_terms.append(CodedTerm(term, place, entries))
+    return coded_terms
 
 
 def _scaled(role: GridRole) -> ScaledTerm:
@@ -90,7 +90,7 @@ def moment_program(sizes: Sequence[int], coded: Sequence[CodedTerm]) -> StepProg
     names = list(level)
     # Both products of a pair are written alike, so that the engine computes them once.
     pairs = [sorted(pair) for pair in product(range(len(names)), repeat=2)]
-    values = tuple(Times(Ref(names[one]), Ref(names[two])) for one, two in pairs)
+    values = tuple(Times(Ref(names[first]), Ref(names[second])) for first, second in pairs)
     return StepProgram(tuple(sizes), (level,), (), values)
 
 

@@ -43,8 +43,8 @@ def private_cuts(
     if isinstance(columns, str) or not columns or len(different) < len(columns):
         raise InvalidParameter(f"`columns` must be a list of names. Found {columns!r}.")
     data = protected(table, None)
-    found = {name.lower(): column for name, column in data.table.columns.items()}
-    known = [found.get(str(name).lower()) for name in columns]
+    table_columns = {name.lower(): column for name, column in data.table.columns.items()}
+    known = [table_columns.get(str(name).lower()) for name in columns]
     for name, column in zip(columns, known, strict=True):
         if column is None or column.kind != "number" or column.bounds is None:
             raise InvalidParameter(
@@ -54,12 +54,12 @@ def private_cuts(
     price = positive(epsilon, "epsilon") / len(columns)
     numbers = [column for column in known if column is not None]
     plans = [_plan(data, column, price) for column in numbers]
-    made: dict[str, list[Any]] = {}
+    cuts: dict[str, list[Any]] = {}
     for column, release in zip(numbers, data.session.release_all(plans), strict=True):
         (row,) = release.to_arrow().to_pylist()
         quantiles = [float(row[output.name]) for output in release.plan.outputs]
-        made[column.name] = list(cuts_at(_on_a_grid(column), quantiles))
-    return made
+        cuts[column.name] = list(cuts_at(_on_a_grid(column), quantiles))
+    return cuts
 
 
 def _plan(data: TrainingData, column: Column, price: Fraction) -> Plan:

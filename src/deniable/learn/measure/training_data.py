@@ -119,7 +119,11 @@ def from_arrays(
     facts = dict(declared)
     if isinstance(facts.get("bounds"), tuple):
         others = {TARGET, *[name for name in columns if name.lower() == str(unit).lower()]}
-        numbers = [one for one in columns if one not in others and _is_number(columns[one])]
+        numbers = [
+            column_name
+            for column_name in columns
+            if column_name not in others and _is_number(columns[column_name])
+        ]
         facts["bounds"] = dict.fromkeys(numbers, facts["bounds"])
     if target is not None and bounds is not None:
         facts["bounds"] = {**facts.get("bounds", {}), TARGET: bounds}

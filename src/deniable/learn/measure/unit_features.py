@@ -88,7 +88,9 @@ def _join(own: Table, sql: str, unit: str, columns: Mapping[str, Column]) -> Rel
 
 
 def _find(table: BuiltQuestion, name: str) -> Table:
-    tables = {own.lower(): found for own, found in table.session.policy.tables.items()}
+    tables = {
+        own.lower(): policy_table for own, policy_table in table.session.policy.tables.items()
+    }
     if name.lower() not in tables:
         raise InvalidParameter(f"This session has no table {name!r}.")
     return tables[name.lower()]
@@ -110,10 +112,10 @@ def _read_names(
 ) -> list[str]:
     """The name of the unit in the question, and those of the features."""
     unit = ColumnRef(str(other.id_column))
-    keys = [one for one in question.keys if _is(one.expression, unit)]
-    found = [one.name for one in question.outputs if _is(one.expression, unit)]
-    names = [one.name for one in question.outputs if one.name not in found]
-    if len(found) != 1 or len(keys) != 1 or len(question.keys) != 1 or not names:
+    keys = [column for column in question.keys if _is(column.expression, unit)]
+    unit_names = [column.name for column in question.outputs if _is(column.expression, unit)]
+    names = [column.name for column in question.outputs if column.name not in unit_names]
+    if len(unit_names) != 1 or len(keys) != 1 or len(question.keys) != 1 or not names:
         raise InvalidParameter(
             f"Select {unit.name} and aggregates, GROUP BY {unit.name}, for example   SELECT "
             f"{unit.name}, COUNT(*) AS {other.name}_count FROM {other.name} GROUP BY "
@@ -126,7 +128,7 @@ def _read_names(
             f"as a column of {own.name}. Found bounds of {', '.join(bounds) or 'none'}. "
             "Nothing was spent."
         )
-    return [*found, *names]
+    return [*unit_names, *names]
 
 
 def _is(expression: Any, unit: ColumnRef) -> bool:

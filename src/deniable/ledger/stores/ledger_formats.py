@@ -19,10 +19,10 @@ def head_state(format_: int) -> str:
     return f'{{"format":{format_}}}'
 
 
-def later_format(found: object) -> LedgerUnavailable:
+def later_format(number: object) -> LedgerUnavailable:
     """The error for a ledger that a later version of Deniable has written."""
     return LedgerUnavailable(
-        f"This ledger has format {found}. This version of Deniable knows formats up to "
+        f"This ledger has format {number}. This version of Deniable knows formats up to "
         f"{FORMAT} and cannot say what a later one means. Nothing was spent. Use a newer "
         "version of Deniable."
     )

@@ -140,15 +140,15 @@ class SQLiteStore:
     def check_place(self) -> None:
         """Refuses a path that is not, as its only name, that of the file that was opened."""
         try:
-            found = self.path.lstat()
+            status = self.path.lstat()
         except OSError:
             raise self._moved_error() from None
-        identity = found.st_dev, found.st_ino
+        identity = status.st_dev, status.st_ino
         if self._identity is None:
             self._identity = identity
-        if identity != self._identity or not stat.S_ISREG(found.st_mode):
+        if identity != self._identity or not stat.S_ISREG(status.st_mode):
             raise self._moved_error()
-        if found.st_nlink > 1 and not self._read_only:
+        if status.st_nlink > 1 and not self._read_only:
             raise LedgerBroken(
                 f"The ledger {self.name!r} has another name (a hard link), under which its "
                 "charges could be undone. Nothing was spent. Remove the other name. To back it "
@@ -182,8 +182,8 @@ class SQLiteStore:
             raise LedgerBroken(f"{self.name!r} is the file of another program, not a ledger.")
         expected = sorted(map(_normalize, TABLES))
         rows = connection.exec_driver_sql(_OBJECTS).all()
-        found = sorted(_normalize(sql) for _, _, sql in rows if sql is not None)
-        if found != expected:
+        statements = sorted(_normalize(sql) for _, _, sql in rows if sql is not None)
+        if statements != expected:
             strange = [f"{kind} {name}" for kind, name, sql in rows if _is_foreign(sql)]
             listed = f" ({', '.join(strange[:3])})" if strange else ""
             raise LedgerBroken(

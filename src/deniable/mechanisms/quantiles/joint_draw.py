@@ -274,12 +274,14 @@ class JointDraw:
 
         def enclose(bits: int) -> Enclosure:
             lo, hi = exp_neg(x, bits + extra)
-            one = share.denominator << extra
-            if lo * share.numerator > one << bits:
+            divisor = share.denominator << extra
+            if lo * share.numerator > divisor << bits:
                 raise ArithmeticError(
                     "The bound of a proposal does not hold. Please report it."
                 )
-            return lo * share.numerator // one, min(-(-hi * share.numerator // one), 1 << bits)
+            return lo * share.numerator // divisor, min(
+                -(-hi * share.numerator // divisor), 1 << bits
+            )
 
         return bool(uniform_is_below(enclose, 1, source)[0])
 

@@ -155,12 +155,12 @@ class Composition(_Sum):
                 (loss._epsilon_above(delta) for _, loss in self._price_by_form()),
                 default=INFINITY,
             )
-        found = grid._epsilon_at_precision(rest, precision)
+        epsilon = grid._epsilon_at_precision(rest, precision)
         if rest and self._is_attained(grid):
-            return found  # then no form is tighter by more than the grid's precision
+            return epsilon  # then no form is tighter by more than the grid's precision
         others = (form.price(self.parts) for form in FORMS if form.name != "numerical")
         return min(
-            (found, *(loss._epsilon_above(delta) for loss in others if loss is not None))
+            (epsilon, *(loss._epsilon_above(delta) for loss in others if loss is not None))
         )
 
     def _check_precision(

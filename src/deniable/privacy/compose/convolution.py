@@ -86,8 +86,8 @@ def convolve_jumps(
     It is the part of degree one and two in z of the product of (term + z jump)**count. Each
     coefficient is carried with a bound on its magnitude and one on its error.
     """
-    one = np.ones(size // 2 + 1)
-    total = [_Frequencies(one.astype(complex), one, 0 * one)]
+    ones = np.ones(size // 2 + 1)
+    total = [_Frequencies(ones.astype(complex), ones, 0 * ones)]
     for term, jump in zip(terms, jumps, strict=True):
         steady, rare = _transform(term, size), _transform(jump, size)
         powers = [steady.power(n) for n in range(term.count, max(term.count - 3, -1), -1)]
@@ -100,9 +100,9 @@ def convolve_jumps(
                               if i < len(total) and k - i < len(series)])
             for k in range(min(3, len(total) + len(series) - 1))
         ]  # fmt: skip
-    found = _Frequencies.add(total[1:])
-    mass = np.fft.irfft(found.value, size)
-    spread = _mean_over_frequencies(found.error, size)
+    frequencies = _Frequencies.add(total[1:])
+    mass = np.fft.irfft(frequencies.value, size)
+    spread = _mean_over_frequencies(frequencies.error, size)
     error = spread + transform_error(size) * (_norm(mass) + spread * math.sqrt(size))
     start = sum(term.first * term.count for term in terms)
     return GridSum(first, np.roll(mass, (start - first) % size), error * (1 + 1e-9))
@@ -126,8 +126,8 @@ class _Frequencies:
 
     def power(self, count: int) -> "_Frequencies":
         if count == 0:
-            one = np.ones_like(self.most)
-            return _Frequencies(one.astype(complex), one, 0 * one)
+            ones = np.ones_like(self.most)
+            return _Frequencies(ones.astype(complex), ones, 0 * ones)
         if count == 1:
             return self
         logs = np.log(np.maximum(self.most, 1e-300))

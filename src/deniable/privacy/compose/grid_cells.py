@@ -125,24 +125,24 @@ def discretize_all(pairs: Sequence[GridPair], step: float, rare: float) -> list[
         (pair.epsilon, i) for i, pair in enumerate(pairs) if isinstance(pair, LaplacePair)
     ]
     laplace.sort()
-    found: dict[int, GridCells] = {}
+    by_place: dict[int, GridCells] = {}
     for start in range(0, len(laplace), _ROWS):
         epsilons, places = zip(*laplace[start : start + _ROWS], strict=True)
         ends = -epsilons[-1], epsilons[-1]
         rows = _discretize_rows(LaplaceRows(np.array(epsilons)[:, None]), step, ends)
-        found.update(zip(places, rows, strict=True))
+        by_place.update(zip(places, rows, strict=True))
     discrete: dict[int, list[tuple[int, DiscretePair]]] = {}
     for i, pair in enumerate(pairs):
         if isinstance(pair, DiscretePair):
             discrete.setdefault(len(pair.losses), []).append((i, pair))
-        elif i not in found:
-            found[i] = discretize(pair, step, effective_range(pair, rare))
+        elif i not in by_place:
+            by_place[i] = discretize(pair, step, effective_range(pair, rare))
     for alike in discrete.values():
         losses = np.array([pair.losses for _, pair in alike])
         weights = np.array([pair.weights for _, pair in alike])
         rows = _discretize_discrete(losses, weights, step, [pair.infinite for _, pair in alike])
-        found.update(zip((i for i, _ in alike), rows, strict=True))
-    return [found[i] for i in range(len(pairs))]
+        by_place.update(zip((i for i, _ in alike), rows, strict=True))
+    return [by_place[i] for i in range(len(pairs))]
 
 
 def _discretize_discrete(

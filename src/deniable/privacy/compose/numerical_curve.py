@@ -94,11 +94,11 @@ def _bulk_part(
     terms, logs, doubt, slop = _tilt_all(cells, tilt)
     tails = TailBounds(Heights(cells), tilt, (far,))
     first, size = _window(tails, start, delta, h)
-    found = convolve(terms, first, size)
+    grid_sum = convolve(terms, first, size)
     height = math.fsum(n * log for log, (_, n) in zip(logs, cells, strict=True))
     outside = None if _is_complete(tails, first, size) else tails
     return CurvePart(
-        h, first, found.mass, tilt, height, origin, found.error, outside, doubt, slop
+        h, first, grid_sum.mass, tilt, height, origin, grid_sum.error, outside, doubt, slop
     )
 
 
@@ -122,12 +122,12 @@ def _jump_part(
         unsure += n * float((cell.doubt * factor).sum())
     tails = TailBounds(heights, tilt, tuple(k / reach for k in (16, 64, 256)))
     first, size = _window(tails, start, delta, h)
-    found = convolve_jumps(terms, raised, first, size)
+    grid_sum = convolve_jumps(terms, raised, first, size)
     height = math.fsum(n * log for log, (_, n) in zip(logs, bulk, strict=True))
     outside = None if _is_complete(tails, first, size) else tails
     moved = (total + total**2) * doubt + (1 + total) * unsure
     return CurvePart(
-        h, first, found.mass, tilt, height, origin, found.error, outside, moved, 2 * slop
+        h, first, grid_sum.mass, tilt, height, origin, grid_sum.error, outside, moved, 2 * slop
     )
 
 

@@ -92,15 +92,15 @@ class NumericalLoss(Loss):
         goal = precision or usual_precision(float(above))
         if above - below <= Decimal(goal):
             return
-        found = f"epsilon lies between {floats.down(below)} and {floats.up(above)}"
+        bounds = f"epsilon lies between {floats.down(below)} and {floats.up(above)}"
         if precision is None:
             raise PrecisionNotReached(
-                f"The usual precision of {goal:.2g} is not reached: {found}. Ask for a "
+                f"The usual precision of {goal:.2g} is not reached: {bounds}. Ask for a "
                 "`precision`, for which a finer grid is used, or use `epsilon(delta)`, which "
                 "gives the upper bound."
             )
         raise PrecisionNotReached(
-            f"A precision of {precision:g} cannot be reached: {found}. Ask for a precision of "
+            f"A precision of {precision:g} cannot be reached: {bounds}. Ask for a precision of "
             f"{floats.up(above - below):.1g} or more."
         )
 

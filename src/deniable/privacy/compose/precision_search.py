@@ -189,10 +189,10 @@ def curve_near_epsilon(pairs: GridPairs, grid: LossGrid, epsilon: float) -> Delt
     for _ in range(_TRIES):
         delta = math.exp(min(max(log, -57.0), -1e-9))
         curve = curve_at(pairs, grid, epsilon, delta)
-        found = math.log(max(curve.above(epsilon), 1e-300))
-        if found > log - 5.0 or log <= -57.0:
+        log_delta = math.log(max(curve.above(epsilon), 1e-300))
+        if log_delta > log - 5.0 or log <= -57.0:
             break
-        log = found
+        log = log_delta
     return curve
 
 

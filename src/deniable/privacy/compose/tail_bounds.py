@@ -59,10 +59,10 @@ class Heights:
     @cached_property
     def _reach(self) -> list[tuple[int, int, int]]:
         """The least and greatest index of each pair, and its count."""
-        found = [(c.first, c.first + c.mass.size - 1, n) for c, n in self.cells]
-        tops = [c.first + c.mass.size - 1 for c, _ in self.jumps] or [0] * len(found)
+        ranges = [(c.first, c.first + c.mass.size - 1, n) for c, n in self.cells]
+        tops = [c.first + c.mass.size - 1 for c, _ in self.jumps] or [0] * len(ranges)
         return [
-            (low, max(high, top), n) for (low, high, n), top in zip(found, tops, strict=True)
+            (low, max(high, top), n) for (low, high, n), top in zip(ranges, tops, strict=True)
         ]
 
     @cached_property

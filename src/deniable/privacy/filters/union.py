@@ -176,21 +176,27 @@ class UnionFilter:
     def _fitting_charges(self, loss: Loss) -> list[FilterCharge | None]:
         """The charge of each filter; None if it is closed or has no room."""
         candidates = chargeable_losses(loss)
-        if not any(member._charge(one) for member in self.filters for one in candidates):
+        if not any(
+            member._charge(candidate) for member in self.filters for candidate in candidates
+        ):
             raise InvalidStoppingRule(
                 f"{loss!r} has a charge in none of the filters. {WHY_NO_CHARGE}"
             )
-        ways = [self._fit((one,), pure=False) for one in candidates]
-        others = max(ways, key=lambda found: sum(charge is not None for charge in found))
+        ways = [self._fit((candidate,), pure=False) for candidate in candidates]
+        others = max(ways, key=lambda way: sum(charge is not None for charge in way))
         pure = self._fit(candidates, pure=True)
         return [first or second for first, second in zip(pure, others, strict=True)]
 
     def _fit(self, candidates: Sequence[Loss], *, pure: bool) -> list[FilterCharge | None]:
         """The first candidate that fits, for each filter that is pure or is not."""
-        found: list[FilterCharge | None] = []
+        firsts: list[FilterCharge | None] = []
         for member, still in zip(self.filters, self._open, strict=True):
-            asked = candidates if still and isinstance(member, PureFilter) == pure else ()
-            charges = (member._charge(one) for one in asked)
-            fitting = (one for one in charges if one is not None and member._fits(one))
-            found.append(next(fitting, None))
-        return found
+            losses = candidates if still and isinstance(member, PureFilter) == pure else ()
+            charges = (member._charge(candidate) for candidate in losses)
+            fitting = (
+                candidate
+                for candidate in charges
+                if candidate is not None and member._fits(candidate)
+            )
+            firsts.append(next(fitting, None))
+        return firsts

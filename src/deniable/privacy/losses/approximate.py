@@ -109,8 +109,8 @@ class ApproximateLoss(Loss):
 
         def growth(p: Precision) -> Interval:
             # Numerator and denominator are multiplied by e**-(k epsilon) to keep them small.
-            one, many = self.exact_epsilon.interval(p), (self.exact_epsilon * k).interval(p)
-            return (1 - (-many).exp()) / ((-(many - one)).exp() - (-many).exp())
+            single, many = self.exact_epsilon.interval(p), (self.exact_epsilon * k).interval(p)
+            return (1 - (-many).exp()) / ((-(many - single)).exp() - (-many).exp())
 
         def most(p: Precision) -> Interval:
             # The factor is 1 + e**epsilon + ... + e**((k - 1) epsilon): k terms.

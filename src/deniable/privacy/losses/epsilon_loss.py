@@ -48,9 +48,9 @@ class EpsilonLoss(Loss):
 def epsilon_of(epsilon: Number | None, odds: Number | None) -> ExactEpsilon:
     """The exact epsilon from `epsilon=` or `odds=`, exactly one of which must be given."""
     if (epsilon is None) == (odds is None):
-        found = "neither" if epsilon is None else "both"
+        count = "neither" if epsilon is None else "both"
         raise InvalidParameter(
-            f"Give exactly one of `epsilon` and `odds` (e**epsilon). Found {found}."
+            f"Give exactly one of `epsilon` and `odds` (e**epsilon). Found {count}."
         )
     if math.inf in (epsilon, odds):
         raise InvalidParameter(

@@ -53,8 +53,8 @@ class GaussianLoss(Loss):
         elif mu_squared is not None and mu is None:
             square = nonnegative(mu_squared, "mu_squared")
         else:
-            found = "neither" if mu is None else "both"
-            raise InvalidParameter(f"Give exactly one of `mu` and `mu_squared`. Found {found}.")
+            count = "neither" if mu is None else "both"
+            raise InvalidParameter(f"Give exactly one of `mu` and `mu_squared`. Found {count}.")
         _check_size(square, "mu**2")
         object.__setattr__(self, "mu_squared", square)
 

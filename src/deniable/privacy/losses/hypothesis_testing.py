@@ -31,9 +31,9 @@ class Probability(float):
     exact: Fraction
 
     def __new__(cls, exact: Fraction) -> "Probability":
-        made = super().__new__(cls, min(1.0, floats.up(exact)))
-        made.exact = exact
-        return made
+        instance = super().__new__(cls, min(1.0, floats.up(exact)))
+        instance.exact = exact
+        return instance
 
 
 def posterior(loss: Loss | Number, prior: Number, *, delta: Number = 0) -> Probability:

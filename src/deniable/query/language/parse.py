@@ -232,7 +232,7 @@ def _read_once(text: str) -> exp.Expr:
     for statement in statements:
         check_json_paths(statement)
     joined = re.search(r"\b(STRING_AGG|LISTAGG|GROUP_CONCAT)\s*\(", text, re.IGNORECASE)
-    for node in (node for one in statements for node in one.walk()):
+    for node in (node for tree in statements for node in tree.walk()):
         start, end = node.meta_get("start"), node.meta_get("end")
         if start is not None:  # places make copies slow
             node.meta.clear()

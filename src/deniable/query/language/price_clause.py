@@ -51,17 +51,17 @@ def split_price_clause(text: str) -> tuple[str, dict[str, Any]]:
 def _read(clause: str) -> dict[str, Any]:
     """The amounts of a clause, each of which has a name and may be given once."""
     words = clause.replace("/", " / ").split()
-    found: dict[str, Any] = {}
+    amounts: dict[str, Any] = {}
     while words:
         name, words = words[0].upper(), words[1:]
         amount = words[:1]
         if words[1:2] == ["/"]:
             amount, words = words[:3], words[2:]
         words = words[1:]
-        if name not in _WORDS or name.lower() in found or not amount:
+        if name not in _WORDS or name.lower() in amounts or not amount:
             raise _unreadable()
-        found[name.lower()] = _amount("".join(amount))
-    return found
+        amounts[name.lower()] = _amount("".join(amount))
+    return amounts
 
 
 def _amount(word: str) -> Fraction:

@@ -26,8 +26,8 @@ def quote_names(text: str) -> str:
         return text
     parts: list[str] = []
     at = 0
-    while found := _BEGIN.search(text, at):
-        begin, sign = found.start(), found.group()
+    while match := _BEGIN.search(text, at):
+        begin, sign = match.start(), match.group()
         parts.append(text[at:begin])
         brackets = _BRACKETS.match(text, begin) if _may_be_name(text, begin) else None
         if sign == "[" and brackets is not None:
@@ -39,7 +39,7 @@ def quote_names(text: str) -> str:
             at = begin + 1
             continue
         last = _COPIED.get(sign, sign)
-        end = text.find(last, found.end())
+        end = text.find(last, match.end())
         if end < 0:  # the parser says what is missing
             return "".join([*parts, text[begin:]])
         at = end + len(last)

@@ -153,28 +153,28 @@ def _read_compared(node: exp.Expr) -> Selection:
         for side in sides
         if isinstance(side, Selection) and len(side.outputs) == 1
     ]
-    kept, wrong = (
+    both, extras = (
         isinstance(node, exp.Intersect),
         _extras(node, "this", "expression", "distinct"),
     )
     left, right = (*named, None, None)[:2]
     plain = isinstance(left, Named) and isinstance(right, Named)
-    rows = None if plain else compare_rows((sides[0], sides[1]), both=kept)
-    if rows is not None and not wrong and node.args.get("distinct"):
+    rows = None if plain else compare_rows((sides[0], sides[1]), both=both)
+    if rows is not None and not extras and node.args.get("distinct"):
         return rows
-    if wrong or not plain or not node.args.get("distinct"):
+    if extras or not plain or not node.args.get("distinct"):
         raise InvalidQuery(
-            f"{'INTERSECT' if kept else 'EXCEPT'} is supported between two sub-queries that "
+            f"{'INTERSECT' if both else 'EXCEPT'} is supported between two sub-queries that "
             "name their columns, the privacy unit among them. Or write WHERE [NOT] EXISTS "
             "(SELECT 1 FROM b WHERE b.patient = a.patient AND b.x = a.x)."
         )
     assert isinstance(left, Named)
     assert isinstance(right, Named)
     same = Call("=", (ColumnRef(right.name, "compared"), ColumnRef(left.name, "kept")))
-    one = Selection(Derived(sides[1], "compared"), (Named("one", Literal(Fraction(1))),), same)
-    exists: Expression = SubQuery("exists", one)
+    row = Selection(Derived(sides[1], "compared"), (Named("one", Literal(Fraction(1))),), same)
+    exists: Expression = SubQuery("exists", row)
     output = Named(left.name, ColumnRef(left.name))
-    where = exists if kept else Call("not", (exists,))
+    where = exists if both else Call("not", (exists,))
     return _distinct(Derived(sides[0], "kept"), output, where)
 
 

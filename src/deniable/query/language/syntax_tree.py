@@ -206,7 +206,11 @@ class Selection:
             if isinstance(named, Named)
         ]
         conditions = (self.where, self.having, self.qualify)
-        return (self.source, *expressions, *(one for one in conditions if one is not None))
+        return (
+            self.source,
+            *expressions,
+            *(condition for condition in conditions if condition is not None),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,8 +121,8 @@ def _any(*arguments: Any) -> Any:
 
 
 def _is_distinct(a: Any, b: Any) -> Any:
-    both, one = _missing(a) & _missing(b), _missing(a) ^ _missing(b)
-    return np.where(both, 0.0, np.where(one, 1.0, _not(_EQUAL(a, b))))
+    both, one_side = _missing(a) & _missing(b), _missing(a) ^ _missing(b)
+    return np.where(both, 0.0, np.where(one_side, 1.0, _not(_EQUAL(a, b))))
 
 
 def _round_half_away(a: Any, digits: Any = 0.0) -> Any:

@@ -64,16 +64,16 @@ def denominators(node: Node) -> Iterator[Node]:
     ... ]
     True
     """
-    found: dict[Node, None] = {}
+    divisors: dict[Node, None] = {}
     left = [node]
     while left:
         inner = left.pop()
         if not isinstance(inner, Operation):
             continue
         if inner.name == "/":
-            found |= dict.fromkeys(_factors(inner.arguments[1]))
+            divisors |= dict.fromkeys(_factors(inner.arguments[1]))
         left += inner.arguments[:1] if inner.name == "/" else inner.arguments
-    yield from found
+    yield from divisors
 
 
 def _factors(node: Node) -> Iterator[Node]:

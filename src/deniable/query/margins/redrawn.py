@@ -55,14 +55,14 @@ def redraw_errors(
     """
     noises = noise_of_features(plan.blocks, plan.thresholding)
     drawn: dict[str, Floats] = {}
-    found: dict[str, Redrawn] = {}
+    by_name: dict[str, Redrawn] = {}
     for output, name in zip(plan.outputs, names, strict=True):
         if name not in margins:
             continue
         features = frozenset(features_of(output.node))
         shape, count = form(output.node), len(values[name])
         if not _is_free(plan, output, values[name], margins[name]):
-            found[name] = Redrawn(False, features, None)
+            by_name[name] = Redrawn(False, features, None)
         elif isinstance(shape, LinearForm) and not has_chosen(output.node):
             errors = np.zeros((draws, count))
             for feature, weight in shape.weights:
@@ -72,10 +72,12 @@ def redraw_errors(
                 errors += float(weight) * drawn[feature]
             if output.count and not shape.whole:
                 errors = np.round(errors)  # a count is shown as a whole number
-            found[name] = Redrawn(True, features, errors)
+            by_name[name] = Redrawn(True, features, errors)
         else:
-            found[name] = Redrawn(False, features, _normal(margins[name], plan, draws, source))
-    return found
+            by_name[name] = Redrawn(
+                False, features, _normal(margins[name], plan, draws, source)
+            )
+    return by_name
 
 
 def _is_free(plan: Plan, output: Output, values: Floats, margins: Floats) -> bool:

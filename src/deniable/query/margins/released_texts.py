@@ -153,10 +153,10 @@ def read_moment(text: Any) -> datetime | None:
     """
     if isinstance(text, datetime):
         return text
-    found = _MOMENT.fullmatch(str(text))
-    if found is None:
+    match = _MOMENT.fullmatch(str(text))
+    if match is None:
         return None
-    year, _, month, day, hour, minute, second, part = found.groups(default="0")
+    year, _, month, day, hour, minute, second, part = match.groups(default="0")
     clock = int(hour), int(minute), int(second), int(part.ljust(6, "0")[:6])
     try:
         return datetime(int(year), int(month), int(day), *clock)

@@ -69,9 +69,9 @@ def _first(holds: Callable[[Floats], NDArray[np.bool_]], low: Floats, high: Floa
     low, high = low.copy(), np.maximum(low, high)
     while (open_ := low < high).any():
         middle = np.floor((low + high) / 2)
-        found = holds(middle)
-        high = np.where(open_ & found, middle, high)
-        low = np.where(open_ & ~found, middle + 1, low)
+        at_middle = holds(middle)
+        high = np.where(open_ & at_middle, middle, high)
+        low = np.where(open_ & ~at_middle, middle + 1, low)
     return low
 
 

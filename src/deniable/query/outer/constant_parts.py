@@ -29,21 +29,21 @@ def find_constants(text: str, ask: Callable[[str], None]) -> tuple[str, ...]:
     ('SELECT AVG(x) FROM t',)
     """
     tree = parse_tree(text)
-    found: list[str] = []
+    parts: list[str] = []
     for node in _values(tree):
         part = write_outer(_with_names(tree, node))
         try:
             ask(part)
         except InvalidQuery:
             continue
-        if part not in found:
-            found.append(part)
-    if len(found) > _MOST:
+        if part not in parts:
+            parts.append(part)
+    if len(parts) > _MOST:
         raise InvalidQuery(
-            f"The question has {len(found)} sub-queries for single values about other people. "
+            f"The question has {len(parts)} sub-queries for single values about other people. "
             f"At most {_MOST} are released first."
         )
-    return tuple(found)
+    return tuple(parts)
 
 
 def put_constants(text: str, values: Mapping[str, Fraction]) -> str:

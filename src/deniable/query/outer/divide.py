@@ -114,7 +114,7 @@ class _Divider:
         return outer
 
     def query(
-        self, node: exp.Expr, scope: _Scope, asked: InvalidQuery | None = None
+        self, node: exp.Expr, scope: _Scope, earlier_refusal: InvalidQuery | None = None
     ) -> exp.Expr:
         """A query over answers. Refuses what reads private rows and cannot be asked."""
         clause = node.args.get("with_")
@@ -129,10 +129,10 @@ class _Divider:
             return self.rewrite(node, scope, None)
         if has_levels(node) and _reads_named(node):
             return self.levels(split_levels(node), scope)
-        kept = dict(self.inner), dict(self.made)
+        before = dict(self.inner), dict(self.made)
         try:
-            if asked is not None:
-                raise asked
+            if earlier_refusal is not None:
+                raise earlier_refusal
             return self.answer(node, scope)
         except InvalidQuery as refusal:
             for split in (split_formats, split_windows, split_date_extremes):
@@ -143,7 +143,7 @@ class _Divider:
                 try:
                     answer = self.answer(inner, scope)
                 except InvalidQuery:
-                    self.inner, self.made = kept
+                    self.inner, self.made = before
                 else:
                     outer.set("from_", exp.From(this=_aliased(answer, "groups")))
                     return self.rewrite(outer, scope, refusal)
@@ -152,15 +152,15 @@ class _Divider:
     def levels(self, split: LevelSplit, scope: _Scope) -> exp.Expr:
         """All levels of ROLLUP and the like: over the finest groups, or each by itself."""
         if split.finest is None:
-            made = [self.query(level, scope) for level in split.levels]
+            queries = [self.query(level, scope) for level in split.levels]
         else:
             finest = self.query(split.finest, scope)
             read = [table.name for table in finest.find_all(exp.Table)]
             if len(read) == 1 and read[0] in self.inner.values():
                 self.sets.setdefault(read[0], []).append(split.sets)
-            made = [level.from_(_aliased(finest.copy(), "finest")) for level in split.levels]
-        whole: exp.Expr = made[0]
-        for level in made[1:]:
+            queries = [level.from_(_aliased(finest.copy(), "finest")) for level in split.levels]
+        whole: exp.Expr = queries[0]
+        for level in queries[1:]:
             whole = exp.Union(this=whole, expression=level, distinct=False)
         select = exp.select("*").from_(_aliased(whole, "levels"))
         for name in ("order", "limit", "offset"):
@@ -201,9 +201,9 @@ class _Divider:
                 self.read(child, scope, refusal)
                 self.rewrite(child, scope, refusal)
             elif isinstance(child, _QUERIES):
-                made = self.query(child, scope)
-                if made is not child:
-                    child.replace(made)
+                replacement = self.query(child, scope)
+                if replacement is not child:
+                    child.replace(replacement)
             else:
                 self.rewrite(child, scope, refusal)
         return node

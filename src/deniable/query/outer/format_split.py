@@ -39,9 +39,9 @@ def split_formats(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
     names = [output_name(output) for output in inner.expressions]
     for output, name in zip(inner.expressions, names, strict=True):
         column: exp.Expr = exp.column(exp.to_identifier(name))
-        found = _read(output.unalias())
-        if found is not None:
-            value, text = found
+        formatted_date = _read(output.unalias())
+        if formatted_date is not None:
+            value, text = formatted_date
             column = exp.alias_(
                 exp.TimeToStr(this=column, format=exp.Literal.string(text)), name
             )

@@ -157,13 +157,16 @@ def _finest(
     for number, key in enumerate(keys):
         plain = key.name if isinstance(key, exp.Column) else f"key_{number}"
         name_part(key, aliases.get(key) or plain, names)
-    asked: dict[exp.Expr, str] = {}
+    part_names: dict[exp.Expr, str] = {}
     parts: dict[exp.Expr, list[str]] = {}
     for aggregate in aggregates:
-        made = [asked.setdefault(part, f"part_{len(asked)}") for part in _additive(aggregate)]
-        parts[aggregate] = made
+        own_names = [
+            part_names.setdefault(part, f"part_{len(part_names)}")
+            for part in _additive(aggregate)
+        ]
+        parts[aggregate] = own_names
     outputs = [named_part(key.copy(), name) for key, name in names.items()]
-    outputs += [named_part(part.copy(), name) for part, name in asked.items()]
+    outputs += [named_part(part.copy(), name) for part, name in part_names.items()]
     finest = exp.Select(**{name: select.args.get(name) for name in _SOURCE})
     finest.set("expressions", outputs)
     if keys:
@@ -176,10 +179,10 @@ def _additive(aggregate: exp.Expr) -> list[exp.Expr]:
     inner = aggregate.this if isinstance(aggregate, exp.Filter) else aggregate
     if not isinstance(inner, exp.Avg):
         return [aggregate]
-    made = [exp.Sum(this=inner.this.copy()), exp.Count(this=inner.this.copy())]
+    parts = [exp.Sum(this=inner.this.copy()), exp.Count(this=inner.this.copy())]
     if not isinstance(aggregate, exp.Filter):
-        return list(made)
-    return [exp.Filter(this=part, expression=aggregate.expression.copy()) for part in made]
+        return list(parts)
+    return [exp.Filter(this=part, expression=aggregate.expression.copy()) for part in parts]
 
 
 def _level(
@@ -190,19 +193,23 @@ def _level(
     parts: dict[exp.Expr, list[str]],
 ) -> exp.Select:
     """One level over the finest groups."""
-    made: dict[exp.Expr, exp.Expr] = {}
+    replacements: dict[exp.Expr, exp.Expr] = {}
     for aggregate, columns in parts.items():
         sums: list[exp.Expr] = [exp.Sum(this=exp.column(name)) for name in columns]
         if len(sums) == 2:
             below = exp.Nullif(this=sums[1], expression=exp.Literal.number(0))
             sums = [exp.Paren(this=exp.Div(this=sums[0], expression=below))]
-        made[aggregate] = sums[0]
-    made |= _key_values(select, own, keys, names)
-    level = exp.Select(expressions=[_output(e, made, names) for e in select.expressions])
+        replacements[aggregate] = sums[0]
+    replacements |= _key_values(select, own, keys, names)
+    level = exp.Select(
+        expressions=[_output(e, replacements, names) for e in select.expressions]
+    )
     if own:
         level.set("group", exp.Group(expressions=[exp.column(names[key]) for key in own]))
     if select.args.get("having"):
-        level.set("having", exp.Having(this=replace_parts(select.args["having"].this, made)))
+        level.set(
+            "having", exp.Having(this=replace_parts(select.args["having"].this, replacements))
+        )
     return level
 
 
@@ -213,39 +220,45 @@ def _key_values(
     names: dict[exp.Expr, str] | None,
 ) -> dict[exp.Expr, exp.Expr]:
     """The keys of a level: NULL for those of other levels; and what GROUPING says of them."""
-    made: dict[exp.Expr, exp.Expr] = {}
+    replacements: dict[exp.Expr, exp.Expr] = {}
     for key in keys:
         if key not in own:
-            made[key] = exp.Null()
+            replacements[key] = exp.Null()
         elif names is not None:
-            made[key] = exp.column(names[key])
+            replacements[key] = exp.column(names[key])
     for node in select.find_all(exp.Grouping):
         bits = 0
         for argument in node.expressions:
             bits = 2 * bits + (argument not in own)
-        made[node] = exp.Literal.number(bits)
-    return made
+        replacements[node] = exp.Literal.number(bits)
+    return replacements
 
 
 def _own_question(
     select: exp.Select, own: Sequence[exp.Expr], keys: Sequence[exp.Expr]
 ) -> exp.Select:
     """One level as a question of its own."""
-    made = _key_values(select, own, keys, None)
+    replacements = _key_values(select, own, keys, None)
     level = select.copy()
-    level.set("expressions", [_output(e, made, None) for e in select.expressions])
+    level.set("expressions", [_output(e, replacements, None) for e in select.expressions])
     level.set("group", exp.Group(expressions=[k.copy() for k in own]) if own else None)
     if select.args.get("having"):
-        level.set("having", exp.Having(this=replace_parts(select.args["having"].this, made)))
+        level.set(
+            "having", exp.Having(this=replace_parts(select.args["having"].this, replacements))
+        )
     for name in ("order", "limit", "offset"):
         level.set(name, None)
     return level
 
 
 def _output(
-    expression: exp.Expr, made: dict[exp.Expr, exp.Expr], names: dict[exp.Expr, str] | None
+    expression: exp.Expr,
+    replacements: dict[exp.Expr, exp.Expr],
+    names: dict[exp.Expr, str] | None,
 ) -> exp.Expr:
-    return named_part(replace_parts(expression.unalias(), made), output_name(expression))
+    return named_part(
+        replace_parts(expression.unalias(), replacements), output_name(expression)
+    )
 
 
 def output_name(expression: exp.Expr) -> str:
@@ -261,8 +274,8 @@ def _order_by_outputs(select: exp.Select, order: exp.Expr | None) -> exp.Expr | 
         return None
     outputs = {e.unalias(): output_name(e) for e in select.expressions}
     known = {name.lower() for name in outputs.values()}
-    made = order.copy()
-    for node in made.expressions:
+    clause = order.copy()
+    for node in clause.expressions:
         by = node.this
         if isinstance(by, exp.Column) and not by.table and by.name.lower() in known:
             continue  # an alias beats a column of the same name
@@ -273,4 +286,4 @@ def _order_by_outputs(select: exp.Select, order: exp.Expr | None) -> exp.Expr | 
                 f"ORDER BY {by.sql(dialect='duckdb')} beside ROLLUP, CUBE or GROUPING SETS "
                 "must be one of the selected expressions."
             )
-    return made
+    return clause

@@ -71,8 +71,8 @@ class DependenceReader:
     def read(self, node: exp.Expr) -> NoiseDependence:
         """The dependence of an expression."""
         if isinstance(node, exp.Column):
-            found = self.columns.get((node.table, node.name))
-            return NoiseDependence(Kind.JUMPS) if found is None else found
+            dependence = self.columns.get((node.table, node.name))
+            return NoiseDependence(Kind.JUMPS) if dependence is None else dependence
         if any(node is other for other in self.unread) or _is_all(node):
             return NoiseDependence(Kind.JUMPS)
         if isinstance(node, exp.Subquery | exp.Select):
@@ -81,10 +81,10 @@ class DependenceReader:
             return self._window(node)
         inner, rounding = remove_rounding(node)
         if rounding:
-            found = self.read(inner)
-            if found.kind == Kind.PUBLIC or found.rounding:
-                return found.at_least(Kind.JUMPS)
-            return replace(found, own_margin=None, rounding=rounding, size_column=None)
+            dependence = self.read(inner)
+            if dependence.kind == Kind.PUBLIC or dependence.rounding:
+                return dependence.at_least(Kind.JUMPS)
+            return replace(dependence, own_margin=None, rounding=rounding, size_column=None)
         # Every part is read once: a product of products would be read again at each level.
         parts = {id(child): self.read(child) for child in node.iter_expressions()}
         whole = _join(list(parts.values()))

@@ -161,9 +161,9 @@ def _make_total(tree: exp.Expr) -> exp.Expr:
 
 def _from_below(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     for child in list(node.iter_expressions()):
-        made = _from_below(child, change)
-        if made is not child:
-            child.replace(made)
+        replacement = _from_below(child, change)
+        if replacement is not child:
+            child.replace(replacement)
     return change(node)
 
 

@@ -19,8 +19,8 @@ class RatioReader:
         if isinstance(node, exp.Paren):
             return self.read(node.this)
         if isinstance(node, exp.Neg):
-            found = self.read(node.this)
-            return None if found is None else (exp.Neg(this=_enclosed(found[0])), found[1])
+            ratio = self.read(node.this)
+            return None if ratio is None else (exp.Neg(this=_enclosed(ratio[0])), ratio[1])
         if isinstance(node, exp.Cast) and node.to.this.name in REAL_TYPES[:2]:
             return self.read(node.this)
         if not isinstance(node, exp.Mul | exp.Div | exp.Add | exp.Sub):
@@ -34,10 +34,10 @@ class RatioReader:
         public, other = (left, right) if kinds[0] == Kind.PUBLIC else (right, left)
         if isinstance(node, exp.Div) and other is right:
             return None
-        found = self.read(other)
-        if found is None:
+        ratio = self.read(other)
+        if ratio is None:
             return None
-        above, below = map(_enclosed, found)
+        above, below = map(_enclosed, ratio)
         if isinstance(node, exp.Mul | exp.Div):
             return type(node)(this=above, expression=_enclosed(public)), below
         scaled = exp.Mul(this=_enclosed(public), expression=below)

@@ -120,19 +120,19 @@ class _Repeater:
         formulas = FormulaReader(tree, reader, _row_sources(tree, block, first))
         columns, drawn, grouped = list[RepeatedColumn](), list[exp.Expr](), is_grouped(tree)
         for place, output in enumerate(outputs):
-            found, own = block.columns[output.alias_or_name], output.unalias()
+            dependence, own = block.columns[output.alias_or_name], output.unalias()
             margin = None if grouped else scale_margin(own, reader, chosen=any(chosen))
             if margin is None:
-                column = drawn_column(place, own, found, formulas, drawn)
+                column = drawn_column(place, own, dependence, formulas, drawn)
             else:
                 name = f"_margin_{place}"
                 tree.append("expressions", _named(margin[0], name))
-                column = RepeatedColumn(found, (), margin[1], name)
+                column = RepeatedColumn(dependence, (), margin[1], name)
             columns.append(add_size(tree, place, own, column, reader, written))
-        made = RepeatedSql("", tuple(columns), any(chosen), block.source)
-        for value in [*(drawn if made.needs_draws else ()), _named(_place(first, DRAW), DRAW)]:
+        outer = RepeatedSql("", tuple(columns), any(chosen), block.source)
+        for value in [*(drawn if outer.needs_draws else ()), _named(_place(first, DRAW), DRAW)]:
             tree.append("expressions", value)
-        return replace(made, sql=write_total(tree, copy=False))
+        return replace(outer, sql=write_total(tree, copy=False))
 
     def query(self, node: exp.Expr, *, side: int | None = None) -> _Block:
         """Rewrites a query inside of the statement."""
@@ -220,29 +220,29 @@ class _Repeater:
         self, node: exp.Select, reader: DependenceReader, *, unchanged: bool
     ) -> dict[str, NoiseDependence]:
         """How each output depends on noise; `unchanged` if columns may keep their margins."""
-        found: dict[str, NoiseDependence] = {}
+        columns: dict[str, NoiseDependence] = {}
         for output in node.expressions:
-            if output.alias_or_name in found or _is_ours(output.alias_or_name):
+            if output.alias_or_name in columns or _is_ours(output.alias_or_name):
                 raise NotRepeatable  # two outputs of one name cannot be told apart
             own = reader.read(output.unalias())
             plain = unchanged and isinstance(output.unalias(), exp.Column)
             own = replace(own, own_margin=own.own_margin if plain else None, size_column=None)
-            found[output.alias_or_name] = own.at_least(Kind.JUMPS) if reader.shaky else own
-        return found
+            columns[output.alias_or_name] = own.at_least(Kind.JUMPS) if reader.shaky else own
+        return columns
 
     def _with_margins(
-        self, node: exp.Select, found: dict[str, NoiseDependence]
+        self, node: exp.Select, columns: dict[str, NoiseDependence]
     ) -> dict[str, NoiseDependence]:
         """Hands the margins of unchanged numbers on, beside the numbers."""
-        made = dict(found)
+        new_columns = dict(columns)
         for output in list(node.expressions):
             name = output.alias_or_name
-            own = found[name].own_margin if name in found else None
+            own = columns[name].own_margin if name in columns else None
             if own is not None:
                 passed = f"{name}{MARGIN}"
                 node.append("expressions", _named(_place(output.unalias().table, own), passed))
-                made[name] = replace(found[name], own_margin=passed)
-        return made
+                new_columns[name] = replace(columns[name], own_margin=passed)
+        return new_columns
 
     def _sources(self, node: exp.Select) -> dict[str, _Block]:
         source = node.args.get("from_")
@@ -306,12 +306,12 @@ class _Repeater:
         if select.meta.get("dependence") is None:
             self._rename(select)
             block, own, _ = self.select(select, outer=(first, reader))
-            found = next(iter(block.columns.values()))
-            jumps = NoiseDependence(Kind.JUMPS, found.sources)  # even if it is a key
-            select.meta["dependence"] = jumps if own.shaky else found
-        found = select.meta["dependence"]
-        assert isinstance(found, NoiseDependence)
-        return replace(found, own_margin=None)
+            dependence = next(iter(block.columns.values()))
+            jumps = NoiseDependence(Kind.JUMPS, dependence.sources)  # even if it is a key
+            select.meta["dependence"] = jumps if own.shaky else dependence
+        dependence = select.meta["dependence"]
+        assert isinstance(dependence, NoiseDependence)
+        return replace(dependence, own_margin=None)
 
     def _next(self) -> int:
         self.count += 1

@@ -45,8 +45,8 @@ class RowFormula:
             place = public[_ROW]
             if np.array_equal(place, np.arange(noisy[self.name].shape[1])):
                 return noisy[self.name]  # every row, in order
-            found = noisy[self.name][:, np.nan_to_num(place).astype(np.int64)]
-            return np.where(np.isnan(place), np.nan, found)
+            numbers = noisy[self.name][:, np.nan_to_num(place).astype(np.int64)]
+            return np.where(np.isnan(place), np.nan, numbers)
         if self.operation == "moved":  # the number of another row, such as LAG
             return self.parts[0].evaluate(noisy, {**public, _ROW: public[self.name]})
         if self.operation == "public":
@@ -55,9 +55,9 @@ class RowFormula:
         if self.operation in ("sum", "avg"):
             return _add_up(parts[0], public.get(self.name), average=self.operation == "avg")
         with np.errstate(all="ignore"):
-            made = _OPERATIONS[self.operation](*parts)
-            known = np.isfinite(made)
-            return made if known.all() else np.where(known, made, np.nan)
+            values = _OPERATIONS[self.operation](*parts)
+            known = np.isfinite(values)
+            return values if known.all() else np.where(known, values, np.nan)
 
 
 _OPERATIONS: Mapping[str, Callable[[Floats, Floats], Floats]] = {
@@ -84,8 +84,8 @@ def _add_up(values: Floats, parts: Floats | None, *, average: bool) -> Floats:
             for x in (filled, known.astype(np.float64))
         )
     with np.errstate(all="ignore"):
-        made = np.where(counts > 0, sums / counts if average else sums, np.nan)
-    return np.ascontiguousarray(np.broadcast_to(made, values.shape))
+        totals = np.where(counts > 0, sums / counts if average else sums, np.nan)
+    return np.ascontiguousarray(np.broadcast_to(totals, values.shape))
 
 
 class FormulaReader:
@@ -108,9 +108,9 @@ class FormulaReader:
         """The formulas of all of them; none if one has no formula."""
         if self.columns is None:
             return ()
-        found = [self._read(node) for node in nodes]
-        made = tuple(formula for formula in found if formula is not None)
-        return made if len(made) == len(nodes) else ()
+        readings = [self._read(node) for node in nodes]
+        formulas = tuple(formula for formula in readings if formula is not None)
+        return formulas if len(formulas) == len(nodes) else ()
 
     def _read(self, node: exp.Expr) -> RowFormula | None:
         if isinstance(node, exp.Paren):
@@ -133,8 +133,8 @@ class FormulaReader:
         return self._window(node) if isinstance(node, exp.Window) else None
 
     def _joined(self, operation: str, parts: list[RowFormula | None]) -> RowFormula | None:
-        made = tuple(part for part in parts if part is not None)
-        return RowFormula(operation, made) if len(made) == len(parts) else None
+        known_parts = tuple(part for part in parts if part is not None)
+        return RowFormula(operation, known_parts) if len(known_parts) == len(parts) else None
 
     def _window(self, node: exp.Window) -> RowFormula | None:
         """SUM and AVG over all rows or over parts of them, and numbers of other rows."""

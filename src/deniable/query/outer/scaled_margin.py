@@ -28,23 +28,23 @@ def scale_margin(
     ('t."n__margin" / ABS(4)', 0.1)
     """
     value, rounding = remove_rounding(node)
-    found = reader.read(value)
-    if found.kind == Kind.PUBLIC or reader.shaky:
+    dependence = reader.read(value)
+    if dependence.kind == Kind.PUBLIC or reader.shaky:
         return None
-    if chosen and found.kind != Kind.AFFINE and not isinstance(value, exp.Column):
+    if chosen and dependence.kind != Kind.AFFINE and not isinstance(value, exp.Column):
         return None
     half = _margin(value, reader)
     return None if half is None else (half, rounding)
 
 
 def _margin(node: exp.Expr, reader: DependenceReader) -> exp.Expr | None:
-    found = reader.read(node)
-    if found.kind == Kind.PUBLIC:
+    dependence = reader.read(node)
+    if dependence.kind == Kind.PUBLIC:
         return exp.Literal.number(0)
     if isinstance(node, exp.Column):
-        if found.own_margin is None or found.rounding:
+        if dependence.own_margin is None or dependence.rounding:
             return None
-        return exp.column(found.own_margin, table=node.args["table"].copy(), quoted=True)
+        return exp.column(dependence.own_margin, table=node.args["table"].copy(), quoted=True)
     if isinstance(node, exp.Paren | exp.Neg):
         return _margin(node.this, reader)
     if isinstance(node, exp.Cast | exp.TryCast) and node.to.this.name in REAL_TYPES[:2]:
@@ -79,12 +79,12 @@ def _of_case(node: exp.Case, reader: DependenceReader) -> exp.Expr | None:
     tests += [node.this] if node.this is not None else []
     if any(reader.read(test).kind != Kind.PUBLIC for test in tests):
         return None
-    made = node.copy()
-    branches = [(branch, "true") for branch in made.args["ifs"]]
-    branches += [(made, "default")] if made.args.get("default") is not None else []
+    case = node.copy()
+    branches = [(branch, "true") for branch in case.args["ifs"]]
+    branches += [(case, "default")] if case.args.get("default") is not None else []
     for branch, name in branches:
         half = _margin(branch.args[name], reader)
         if half is None:
             return None
         branch.set(name, half)
-    return made
+    return case

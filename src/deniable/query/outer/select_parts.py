@@ -46,9 +46,9 @@ def row_conditions(node: exp.Select) -> list[exp.Expr]:
 def is_grouped(node: exp.Select) -> bool:
     """Whether the rows of a SELECT are groups of the rows that it reads."""
     return node.args.get("group") is not None or any(
-        not _is_window(found)
+        not _is_window(aggregate)
         for output in node.expressions
-        for found in own_nodes(output, exp.AggFunc)
+        for aggregate in own_nodes(output, exp.AggFunc)
     )
 
 

@@ -27,18 +27,18 @@ def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
     select = select.copy()
     written = _keys(select, select.args.get("group"))
     keys = [key for _, key in written]
-    found = [
+    aggregates = [
         node for node in own_aggregates(select) if not _is_inside(node, own_aggregates(select))
     ]
-    if not found and not keys:
+    if not aggregates and not keys:
         return None
     inner = exp.Select(**{name: select.args.get(name) for name in _GROUPED})
     names: dict[exp.Expr, str] = {}
     for expression in select.expressions:
-        _unalias(expression, keys, found, names)
+        _unalias(expression, keys, aggregates, names)
     for number, key in enumerate(keys):
         name_part(key, key.name if isinstance(key, exp.Column) else f"key_{number}", names)
-    for aggregate in found:
+    for aggregate in aggregates:
         name_part(aggregate, aggregate.sql(dialect="duckdb"), names)
     inner.set("expressions", [named_part(node.copy(), name) for node, name in names.items()])
     if keys:
@@ -49,13 +49,13 @@ def split_windows(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
     for name in _LATER:
         clause = select.args.get(name)
         if clause is not None:
-            made = replace_parts(clause, names)
+            outer_clause = replace_parts(clause, names)
             if name == "order":
-                _keep_outputs(select, clause, made)
+                _keep_outputs(select, clause, outer_clause)
             if name == "having":
-                outer.set("where", exp.Where(this=made.this))
+                outer.set("where", exp.Where(this=outer_clause.this))
             else:
-                outer.set(name, made)
+                outer.set(name, outer_clause)
     return inner, outer
 
 
@@ -127,19 +127,19 @@ def look_up_keys(
 def own_aggregates(select: exp.Select) -> list[exp.Expr]:
     """The aggregates of the groups: not the functions of windows, and none of sub-queries."""
     listed = [*select.expressions, *(select.args.get(name) for name in _LATER)]
-    found: list[exp.Expr] = []
+    aggregates: list[exp.Expr] = []
     for part in filter(None, listed):
         for node in part.walk(prune=lambda n: isinstance(n, exp.Select | exp.Subquery)):
             if isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc):
                 if not _is_window(node):
-                    found.append(node)
+                    aggregates.append(node)
             elif (
                 isinstance(node, exp.AggFunc)
                 and not isinstance(node.parent, exp.Filter)
                 and not _is_window(node)
             ):
-                found.append(node)
-    return found
+                aggregates.append(node)
+    return aggregates
 
 
 def _is_window(node: exp.Expr) -> bool:
@@ -161,12 +161,12 @@ def _is_inside(node: exp.Expr, others: list[exp.Expr]) -> bool:
 def _unalias(
     expression: exp.Expr,
     keys: list[exp.Expr],
-    found: list[exp.Expr],
+    aggregates: list[exp.Expr],
     names: dict[exp.Expr, str],
 ) -> None:
     """A selected key or aggregate keeps the name that it was given."""
     inner = expression.unalias()
-    if inner in keys or any(inner is node for node in found):
+    if inner in keys or any(inner is node for node in aggregates):
         default = inner.name if isinstance(inner, exp.Column) else inner.sql(dialect="duckdb")
         names.setdefault(inner, expression.alias or default)
 
@@ -179,10 +179,10 @@ def name_part(node: exp.Expr, name: str, names: dict[exp.Expr, str]) -> None:
     names.setdefault(node, name)
 
 
-def _keep_outputs(select: exp.Select, order: exp.Expr, made: exp.Expr) -> None:
+def _keep_outputs(select: exp.Select, order: exp.Expr, outer_order: exp.Expr) -> None:
     """In ORDER BY an alias beats a column of the same name, as in DuckDB."""
     aliases = {e.alias.lower() for e in select.expressions if e.alias}
-    for written, node in zip(order.expressions, made.expressions, strict=True):
+    for written, node in zip(order.expressions, outer_order.expressions, strict=True):
         by = written.this
         if isinstance(by, exp.Column) and not by.table and by.name.lower() in aliases:
             node.set("this", by.copy())
@@ -192,22 +192,26 @@ def _over(expression: exp.Expr, names: dict[exp.Expr, str]) -> exp.Expr:
     """A selected expression over the groups, under the name that was written."""
     inner, alias = expression.unalias(), expression.alias
     written = names.get(inner) or inner.sql(dialect="duckdb")
-    made = replace_parts(inner, names)
-    return made if made.name == (alias or written) else named_part(made, alias or written)
+    replacement = replace_parts(inner, names)
+    return (
+        replacement
+        if replacement.name == (alias or written)
+        else named_part(replacement, alias or written)
+    )
 
 
-def replace_parts(node: exp.Expr, made: Mapping[exp.Expr, str | exp.Expr]) -> exp.Expr:
+def replace_parts(node: exp.Expr, replacements: Mapping[exp.Expr, str | exp.Expr]) -> exp.Expr:
     """The node with parts replaced: by columns of these names, or by other expressions.
 
     Sub-queries are left alone: they have groups of their own.
     """
-    if node in made:
-        part = made[node]
+    if node in replacements:
+        part = replacements[node]
         return exp.column(exp.to_identifier(part)) if isinstance(part, str) else part.copy()
     node = node.copy()
     for child in list(node.iter_expressions()):
         if not isinstance(child, exp.Select | exp.Subquery):
-            changed = replace_parts(child, made)
+            changed = replace_parts(child, replacements)
             if changed != child:
                 child.replace(changed)
     return node

@@ -116,10 +116,10 @@ def walk(node: Node) -> Iterator[Node]:
     """
     waiting = [node]
     while waiting:
-        found = waiting.pop()
-        yield found
-        if isinstance(found, Operation):
-            waiting += reversed(found.arguments)
+        inner = waiting.pop()
+        yield inner
+        if isinstance(inner, Operation):
+            waiting += reversed(inner.arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -304,8 +304,8 @@ def _notes(
 ) -> tuple[str, ...]:
     level = percent(cheapest.confidence)
     price = decimal_text(cheapest.epsilon)
-    asked = f"Asked for {goal.description} at {level}"
-    note = f"{asked}: epsilon {price} is enough, and 1 % less is not."
+    goal_text = f"Asked for {goal.description} at {level}"
+    note = f"{goal_text}: epsilon {price} is enough, and 1 % less is not."
     estimated = [
         _selected_column(output.name, names)
         for output in cheapest.outputs

@@ -98,16 +98,16 @@ class BoundsSearch:
 
     def read(self, plan: Plan, noisy: Sequence[float]) -> tuple[FoundBounds, ...]:
         """The bounds from the noisy answer, in the order of the plan's outputs."""
-        found: list[FoundBounds] = []
+        bounds: list[FoundBounds] = []
         place = 0
         for name, ends in self.ends.items():
             size = 2 if name in self.levels else len(ends) - 1
             outputs = plan.outputs[place : place + size]
             values = [float(value) for value in noisy[place : place + size]]
             read = self._read_quantiles if name in self.levels else _read_bins
-            found.append(read(name, ends, values, plan, outputs))
+            bounds.append(read(name, ends, values, plan, outputs))
             place += size
-        return tuple(found)
+        return tuple(bounds)
 
     def _read_quantiles(
         self,
@@ -221,7 +221,7 @@ def _level(rows: int, beyond: int) -> Fraction:
     return max(Fraction(3, 4), Fraction(math.floor(10**6 * exact), 10**6))
 
 
-def with_bounds(policy: Policy, table: str, found: Sequence[FoundBounds]) -> Policy:
+def with_bounds(policy: Policy, table: str, new_bounds: Sequence[FoundBounds]) -> Policy:
     """The policy with these bounds.
 
     >>> table = Table("visits").with_schema({"cost": "DOUBLE"})
@@ -234,7 +234,7 @@ def with_bounds(policy: Policy, table: str, found: Sequence[FoundBounds]) -> Pol
         declared for name, declared in policy.tables.items() if name.lower() == table.lower()
     )
     columns = dict(old.columns)
-    for bounds in found:
+    for bounds in new_bounds:
         column, ends = columns[bounds.column], (bounds.low, bounds.high)
         if column.integer:
             ends = Fraction(math.floor(bounds.low)), Fraction(math.ceil(bounds.high))
@@ -244,8 +244,8 @@ def with_bounds(policy: Policy, table: str, found: Sequence[FoundBounds]) -> Pol
 
 
 def _table(question: Question, policy: Policy) -> Table:
-    asked = question.table
-    own = asked.name if isinstance(asked, TableRef) else asked
+    source = question.table
+    own = source.name if isinstance(source, TableRef) else source
     for name, table in policy.tables.items():
         if isinstance(own, str) and name.lower() == own.lower():
             return table

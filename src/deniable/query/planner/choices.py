@@ -62,10 +62,14 @@ def _quantiles(
 ) -> UnpricedChoice:
     low, high, step = _grid(argument, draft.scope)
     levels = {level for aggregate in aggregates for level in aggregate.levels}
-    levels |= {Fraction(one.name == "max") for one in aggregates if one.name in ("min", "max")}
+    levels |= {
+        Fraction(extreme.name == "max")
+        for extreme in aggregates
+        if extreme.name in ("min", "max")
+    }
     # What is only a part of a formula, of HAVING or of ORDER BY has no interval to show.
-    shown = {named.expression for named in draft.question.outputs}
-    brackets = draft.request.brackets and not shown.isdisjoint(aggregates)
+    outputs = {named.expression for named in draft.question.outputs}
+    brackets = draft.request.brackets and not outputs.isdisjoint(aggregates)
     return UnpricedChoice(argument, tuple(sorted(levels)), low, high, step, brackets=brackets)
 
 

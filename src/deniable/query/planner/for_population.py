@@ -91,12 +91,12 @@ def measure_for_population(
     error = 1 - Fraction(str(options.get("confidence", "0.95")))
     error = error / 2 if question.keys or question.by_all else error
     widened = _Widened(question, table, float(error / 4))
-    found = widened.question()
+    wider_question = widened.question()
     weights = {**widened.weights, **(options.get("weights") or {})}
     options = {**options, "weights": weights} if weights else options
     if widened.quantiles:
         options = {**options, "confidence": 1 - error / 2}
-    return found, options
+    return wider_question, options
 
 
 def refuse_accuracy() -> InvalidParameter:
@@ -227,10 +227,10 @@ class _Widened:
 
     def _has_mean(self) -> bool:
         """Whether something is asked that needs no known sample; counts may stand beside it."""
-        asked = [output.expression for output in self.asked.outputs]
+        expressions = [output.expression for output in self.asked.outputs]
         means = ("avg", "quantile", "quantiles")
-        named = (isinstance(one, Aggregate) and one.name in means for one in asked)
-        return any(named) or any(map(ratio_of, asked))
+        named = (isinstance(part, Aggregate) and part.name in means for part in expressions)
+        return any(named) or any(map(ratio_of, expressions))
 
     def _add_by_frame(self, output: Named, total: Aggregate) -> None:
         """A number of the whole frame: its size times that of one sampled unit, or row."""
@@ -293,17 +293,17 @@ class _Widened:
         if sample is not None and sample.clustered and sample.frame is not None:
             self._beside(f"{output.name}: units", Aggregate("count", None))
 
-    def _add_quantiles(self, output: Named, asked: Aggregate) -> None:
+    def _add_quantiles(self, output: Named, aggregate: Aggregate) -> None:
         self.outputs.append(output)
         self.quantiles = True
         name = output.name
-        for level in asked.levels:
-            if asked.name == "quantiles":  # each has a column of its own
+        for level in aggregate.levels:
+            if aggregate.name == "quantiles":  # each has a column of its own
                 name = f"{output.name}[{decimal_text(level)}]"
             for around in levels_around(level, self._rows(), self.tail):
-                beside = replace(asked, name="quantile", levels=(around,))
+                beside = replace(aggregate, name="quantile", levels=(around,))
                 self._beside(f"{name}: {float(around):g}", beside)
-        self._beside(f"{name}: rows", Aggregate("count", asked.argument))
+        self._beside(f"{name}: rows", Aggregate("count", aggregate.argument))
 
     def _rows(self) -> int:
         """How many independent draws are expected in each group: rows of one unit may be
@@ -323,8 +323,8 @@ class _Widened:
 
     def _beside(self, name: str, expression: Expression) -> str:
         """Adds an output, unless it is asked for already; returns the name that it has."""
-        asked = (*self.outputs, *(self.asked.outputs if not self.by_unit else ()))
-        for output in asked:
+        outputs = (*self.outputs, *(self.asked.outputs if not self.by_unit else ()))
+        for output in outputs:
             if output.expression == expression:
                 return output.name
         self.outputs.append(Named(name, expression))

@@ -38,8 +38,8 @@ def write_notes(draft: Draft) -> None:
 
 def note_names(question: Question, resolved: Question, policy: Policy) -> tuple[str, ...]:
     """Notes on names that do not mean what was written: schemas, and outputs of one name."""
-    asked = TableRef(question.table) if isinstance(question.table, str) else question.table
-    parts = (asked, *([] if question.where is None else [question.where]))
+    source = TableRef(question.table) if isinstance(question.table, str) else question.table
+    parts = (source, *([] if question.where is None else [question.where]))
     tables = [table.name for part in parts for table in tables_in(part)]
     known = {name.lower() for name in policy.tables}
     notes = [

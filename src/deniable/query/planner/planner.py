@@ -330,10 +330,10 @@ def _is_unit(expression: Expression, unit: str) -> bool:
 
 def _no_delta(draft: Draft) -> str:
     pairs = zip(draft.keys, draft.key_expressions, strict=True)
-    name, found = next((key.name, what) for key, what in pairs if key.values is None)
+    name, expression = next((key.name, what) for key, what in pairs if key.values is None)
     how = "Group by a column with declared keys,"
-    if isinstance(found, ColumnRef):
-        how = f"Declare them, for example   {declare(found, draft.table)}  "
+    if isinstance(expression, ColumnRef):
+        how = f"Declare them, for example   {declare(expression, draft.table)}  "
     return (
         f"The groups of {name} are not declared, so even their names are private, and showing "
         f"them takes a delta above 0.\n  {how} or give the budget a delta, such as 1e-6."

@@ -87,8 +87,8 @@ def _plan_for_population(
     if epsilon is None:
         raise refuse_accuracy()
     question, options = measure_for_population(question, policy, options)
-    found = plan(question, policy, epsilon=epsilon, **options)
-    return replace(found, notes=(*found.notes, NOTE))
+    population_plan = plan(question, policy, epsilon=epsilon, **options)
+    return replace(population_plan, notes=(*population_plan.notes, NOTE))
 
 
 def _check_options(question: object, options: Mapping[str, Any]) -> None:

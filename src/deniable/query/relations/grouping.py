@@ -71,7 +71,7 @@ class GroupedRows:
             for place in places
         ]
         select = rows.select(*(unit + outputs or [number(1)]), copy=False)
-        by = [*(one.copy() for one in unit), *keys]
+        by = [*(expression.copy() for expression in unit), *keys]
         return select.group_by(*by, copy=False) if by else select
 
     def _rows(self, places: list[int]) -> exp.Select:
@@ -213,13 +213,15 @@ def declare_aggregate(name: str, aggregate: Aggregate, view: RelationView) -> Co
     """The column of an aggregate. The least and the largest of a column's values are values of
     that column: they keep its declared keys."""
     argument = aggregate.argument
-    made = column_from_range(name, _aggregate_range(aggregate, view))
+    declared = column_from_range(name, _aggregate_range(aggregate, view))
     if aggregate.name not in ("min", "max") or not isinstance(argument, ColumnRef):
-        return made
+        return declared
     keys = view.scope.column(argument.name).keys
     if not isinstance(keys, tuple):
-        return made
-    return Column(name, kind=made.kind, bounds=made.bounds, step=made.step, keys=keys)
+        return declared
+    return Column(
+        name, kind=declared.kind, bounds=declared.bounds, step=declared.step, keys=keys
+    )
 
 
 def _name(aggregate: Aggregate, taken: Iterable[str]) -> str:

@@ -19,24 +19,32 @@ _COMPARED = ("=", "<>", "in", "<", "<=", ">", ">=")
 
 
 def check_kinds(
-    call: Call, kind: str | tuple[str, ...] | None, found: Sequence[str | None]
+    call: Call, kind: str | tuple[str, ...] | None, kinds: Sequence[str | None]
 ) -> None:
     """Refuses arguments of the wrong kinds; None is the kind of NULL, which fits all."""
     if isinstance(kind, tuple):
         last = len(kind) - 1
         wrong = [
-            given for i, given in enumerate(found) if given not in (kind[min(i, last)], None)
+            argument_kind
+            for i, argument_kind in enumerate(kinds)
+            if argument_kind not in (kind[min(i, last)], None)
         ]
         takes = ", then ".join(kind)
     else:
-        kinds = {given for given in found if given is not None}
-        allowed = kinds if kind == "same" else {kind}
-        wrong = [] if kind is None or (kinds <= allowed and len(kinds) < 2) else sorted(kinds)
+        different = {argument_kind for argument_kind in kinds if argument_kind is not None}
+        allowed = different if kind == "same" else {kind}
+        wrong = (
+            []
+            if kind is None or (different <= allowed and len(different) < 2)
+            else sorted(different)
+        )
         takes = "values of one kind" if kind == "same" else str(kind)
     if wrong:
-        shown = ", ".join(sorted({str(given) for given in found if given is not None}))
+        names = ", ".join(
+            sorted({str(argument_kind) for argument_kind in kinds if argument_kind is not None})
+        )
         raise InvalidQuery(
-            f"{call} mixes kinds: it takes {takes}. Found {shown}. {_mended(call, kind, found)}"
+            f"{call} mixes kinds: it takes {takes}. Found {names}. {_mended(call, kind, kinds)}"
         )
 
 
@@ -106,9 +114,9 @@ def case_parts(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
     return [*parts[: len(parts) - odd : 2]], [*parts[1::2], *(parts[-1:] if odd else ())]
 
 
-def check_case(call: Call, found: Sequence[str | None]) -> None:
+def check_case(call: Call, kinds: Sequence[str | None]) -> None:
     """Refuses a CASE whose conditions are not boolean, or whose values differ in kind."""
-    conditions, branches = case_parts(found)
+    conditions, branches = case_parts(kinds)
     if any(kind not in ("boolean", None) for kind in conditions):
         raise InvalidQuery(f"{call}: The condition after WHEN must be true or false.")
     values = {kind for kind in branches if kind is not None}
@@ -122,9 +130,9 @@ def check_case(call: Call, found: Sequence[str | None]) -> None:
 JOINING = frozenset(["joined", "concat"])  # these put texts together
 
 
-def check_joined(call: Call, integers: Sequence[bool], found: Sequence[ValueRange]) -> None:
+def check_joined(call: Call, integers: Sequence[bool], ranges: Sequence[ValueRange]) -> None:
     """Refuses what has no text of its own: dates, truth values, and numbers with a point."""
-    for part, integer, values in zip(call.arguments, integers, found, strict=True):
+    for part, integer, values in zip(call.arguments, integers, ranges, strict=True):
         if values.kind not in ("text", None) and not (values.kind == "number" and integer):
             raise InvalidQuery(
                 f"{part} is {values.kind}, and {call} puts texts and integers together. Write "

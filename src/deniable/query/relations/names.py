@@ -69,21 +69,25 @@ def resolve_where(query: Selection, view: RelationView) -> Expression | None:
 
 def _read_outputs(listed: Sequence[Named | Star], view: RelationView) -> tuple[Named, ...]:
     """The outputs without stars, and with aliases to their left replaced."""
-    found: list[Named] = []
+    outputs: list[Named] = []
     last = {
-        one.name.lower(): place for place, one in enumerate(listed) if isinstance(one, Named)
+        column.name.lower(): place
+        for place, column in enumerate(listed)
+        if isinstance(column, Named)
     }
     left: list[Named] = []  # only the last output of a name can be used
     for place, output in enumerate(listed):
         if isinstance(output, Star):
             columns = _expand_star(view, output)
-            found += (Named(one.name, ColumnRef(one.name, one.table)) for one in columns)
+            outputs += (
+                Named(column.name, ColumnRef(column.name, column.table)) for column in columns
+            )
             continue
         expression = _Names(view, tuple(left)).column_first(output.expression)
         check_sizes([expression])  # each may use the one before it twice
-        found.append(replace(output, expression=expression))
-        left += found[-1:] if last[output.name.lower()] == place else []
-    return tuple(found)
+        outputs.append(replace(output, expression=expression))
+        left += outputs[-1:] if last[output.name.lower()] == place else []
+    return tuple(outputs)
 
 
 def _number_names(outputs: Sequence[Named]) -> tuple[Named, ...]:
@@ -164,7 +168,7 @@ class _Names:
         else:
             expression = self.column_first(expression)
         self._without_aggregates(expression, "GROUP BY")
-        selected = (one.name for one in self.outputs if one.expression == expression)
+        selected = (output.name for output in self.outputs if output.expression == expression)
         return Named(next(selected, None) or output_name(expression), expression)
 
     def _check_distinct(self, keys: set[Expression]) -> None:

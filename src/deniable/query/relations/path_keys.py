@@ -32,14 +32,14 @@ class JoinKeys:
 
     def equated(self, conditions: Iterable[Expression]) -> list[str]:
         """The keys of which some conditions say that they are the same on both sides."""
-        found = []
+        keys = []
         for condition in conditions:
             if isinstance(condition, Call) and condition.name == "=":
                 names = [part.name for part in walk(condition) if isinstance(part, ColumnRef)]
                 plain = all(isinstance(part, ColumnRef) for part in condition.arguments)
-                held = [{own.get(name) for name in names} - {None} for own in self.keys]
-                found += [str(key) for key in held[0] & held[1]] if plain else []
-        return found
+                sides = [{own.get(name) for name in names} - {None} for own in self.keys]
+                keys += [str(key) for key in sides[0] & sides[1]] if plain else []
+        return keys
 
     def meets_one_row(self, conditions: Iterable[Expression]) -> bool:
         """Whether one side is a table in which a key that is compared is declared unique. Then

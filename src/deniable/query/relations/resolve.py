@@ -169,7 +169,9 @@ class Resolver:
         parts += [] if having is None else [having]
         aggregates = list(dict.fromkeys(a for part in parts for a in aggregates_in(part)))
         keys = [replace(key, expression=view.resolve(key.expression)) for key in query.keys]
-        if query.qualify is not None or any(has_window(one.expression) for one in outputs):
+        if query.qualify is not None or any(
+            has_window(named_output.expression) for named_output in outputs
+        ):
             if keys or aggregates or not view.private:
                 raise InvalidQuery(
                     "Windows are supported over private rows that are not grouped. Group "
@@ -266,7 +268,10 @@ def _table_scope(table: Table, along: Sequence[Table], nan_is_null: bool) -> Sco
     elif unit is not None and unit.kind == "text":
         kind = "text"
     limits = table.max_groups_per_unit, table.max_rows_per_unit_per_group
-    tables, single = tuple(one.name for one in along), table.id_column in table.unique
+    tables, single = (
+        tuple(path_table.name for path_table in along),
+        table.id_column in table.unique,
+    )
     origin = RowOrigin(tables, (), (), table.unit, kind, single, *limits)
     if single:
         table = replace(table, max_groups_per_unit=1, max_rows_per_unit_per_group=1)

@@ -280,7 +280,9 @@ class Scope:
             return exp.column(self.alias(expression.name))
         assert isinstance(expression, Call)
         if expression.name in JOINING:
-            parts = [as_text(one, self.value_range(one)) for one in flatten(expression)]
+            parts = [
+                as_text(operand, self.value_range(operand)) for operand in flatten(expression)
+            ]
             return FUNCTIONS[expression.name].sql([self._sql(part) for part in parts])
         arguments = [self._sql(argument) for argument in expression.arguments]
         if expression.name == "cast text":

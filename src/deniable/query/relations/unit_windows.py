@@ -160,11 +160,13 @@ class WindowedRows:
     def select(self, names: Sequence[str]) -> exp.Select:
         """These columns, the windows among them, and the unit."""
         columns = list(self.table.columns)
-        asked = [(columns.index(n), self.windows[n]) for n in names if n in self.windows]
+        windows = [(columns.index(n), self.windows[n]) for n in names if n in self.windows]
         plain = [columns.index(name) for name in names if name not in self.windows]
-        used = set(plain).union(*(window.places for _, window in asked))
+        used = set(plain).union(*(window.places for _, window in windows))
         units = {
-            at for at, one in enumerate(self.view.columns) if one.expression == self.view.unit
+            at
+            for at, view_column in enumerate(self.view.columns)
+            if view_column.expression == self.view.unit
         }
         places = sorted(used - units)
         rows = subquery(self.view.select(places), "ranked")
@@ -172,16 +174,18 @@ class WindowedRows:
             named(column("u"), f"d{place}") if place in units else column(f"d{place}")
             for place in plain
         ]
-        for place, window in asked:
+        for place, window in windows:
             outputs += [named(sql, f"{letter}{place}") for sql, letter in window.sql(places)]
         rows = rows.select(*outputs, column("u"), copy=False)
-        added = {place: window for place, window in asked if window.function in _ADDED}
+        added = {place: window for place, window in windows if window.function in _ADDED}
         if not added:
             return rows
-        kept = plain + [place for place, _ in asked if place not in added]
+        direct_places = plain + [place for place, _ in windows if place not in added]
         values = [named(window.value(place), f"d{place}") for place, window in added.items()]
-        shown = [column(f"d{place}") for place in kept]
-        return subquery(rows, "windows").select(*shown, *values, column("u"), copy=False)
+        direct_columns = [column(f"d{place}") for place in direct_places]
+        return subquery(rows, "windows").select(
+            *direct_columns, *values, column("u"), copy=False
+        )
 
 
 def has_window(expression: Expression | None) -> bool:
@@ -200,17 +204,19 @@ def window_view(
     for output in outputs:
         if not has_window(output.expression):
             read.plain[output.name] = output.expression
-    shown = {
+    expressions = {
         output.name: read.over_windows(output.expression, output.name)
         if has_window(output.expression)
         else ColumnRef(output.name)
         for output in outputs
     }
     condition = None if qualify is None else read.over_windows(qualify)
-    made = read.scope()
-    columns = tuple(ViewColumn(None, name, made.resolve(part)) for name, part in shown.items())
-    rows = RelationView(made, columns)
-    return rows if condition is None else rows.filter(made.resolve(condition))
+    scope = read.scope()
+    columns = tuple(
+        ViewColumn(None, name, scope.resolve(part)) for name, part in expressions.items()
+    )
+    rows = RelationView(scope, columns)
+    return rows if condition is None else rows.filter(scope.resolve(condition))
 
 
 @dataclass(slots=True)
@@ -290,7 +296,10 @@ class _Reader:
                 and (by := view.resolve(part.arguments[0])) != view.unit
             ),
             tuple(
-                _whole(end) for one in frame if isinstance(one, Call) for end in one.arguments
+                _whole(end)
+                for frame_part in frame
+                if isinstance(frame_part, Call)
+                for end in frame_part.arguments
             ),
         )
 
@@ -298,7 +307,7 @@ class _Reader:
         """The columns and the windows as a scope of their own."""
         view, scope = self.view, self.view.scope
         columns = {name: declare_column(name, part, scope) for name, part in self.plain.items()}
-        columns |= {name: self._declare(name, one) for name, one in self.windows.items()}
+        columns |= {name: self._declare(name, window) for name, window in self.windows.items()}
         unit = next((name for name, part in self.plain.items() if part == view.unit), None)
         table = Table(
             scope.table.name,
@@ -315,8 +324,8 @@ class _Reader:
         keys = tuple(
             (name, link)
             for name, part in self.plain.items()
-            for held, link in scope.origin.keys
-            if part == ColumnRef(held)
+            for key_name, link in scope.origin.keys
+            if part == ColumnRef(key_name)
         )
         return Scope(table, source, replace(scope.origin, keys=keys))
 

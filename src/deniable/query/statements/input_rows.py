@@ -226,8 +226,11 @@ class InputRows:
             return exp.In(this=value, expressions=listed)
         if key.kind == "boolean" and len(key.known) == 2:
             return exp.Not(this=exp.Is(this=value, expression=exp.null()))
-        declared = [one if isinstance(one, bool) else str(one) for one in key.known]
-        literals = [self.scope.sql(Literal(one)) for one in declared]
+        declared = [
+            key_value if isinstance(key_value, bool) else str(key_value)
+            for key_value in key.known
+        ]
+        literals = [self.scope.sql(Literal(key_value)) for key_value in declared]
         return exp.In(this=value, expressions=literals)
 
     def _arguments(self) -> list[_Argument]:

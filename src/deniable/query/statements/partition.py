@@ -150,8 +150,8 @@ def _edge(place: int) -> str:
 def _hashed_value(scope: Scope, column: str) -> Sql:
     """The part of a row, by a hash of its unit or of all its columns. NULL is not a text, so it
     counts as one that no value has."""
-    said = column.partition(_HASHED)[2]
-    edges, key = [said[:_DIGITS]], said[_DIGITS:]
+    hash_name = column.partition(_HASHED)[2]
+    edges, key = [hash_name[:_DIGITS]], hash_name[_DIGITS:]
     if key.startswith("-"):  # no key does
         edges, key = [*edges, key[1 : _DIGITS + 1]], key[_DIGITS + 1 :]
     unit = scope.table.unit
@@ -163,11 +163,11 @@ def _hashed_value(scope: Scope, column: str) -> Sql:
             text = exp.DPipe(this=text, expression=part, safe=True)
     start, length = (exp.Literal.number(place) for place in (1, _DIGITS))
     digits = exp.Substring(this=exp.MD5(this=text), start=start, length=length)
-    found: Sql = exp.Literal.string(KEPT)
+    side: Sql = exp.Literal.string(KEPT)
     for edge, name in zip(reversed(edges), (HELD, KEPT), strict=False):
         below = exp.LT(this=digits.copy(), expression=exp.Literal.string(edge))
-        found = case(below, exp.Literal.string(name), found)
-    return found
+        side = case(below, exp.Literal.string(name), side)
+    return side
 
 
 def part_reading(table: Table, column: str) -> str:

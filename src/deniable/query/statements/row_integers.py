@@ -220,7 +220,7 @@ def _type_of(values: Iterable[int]) -> str:
 
 def evaluate(levels: Iterable[Mapping[str, RowInteger]], rows: Columns) -> dict[str, Any]:
     """All named numbers of some rows."""
-    found: dict[str, Any] = dict(rows)
+    numbers: dict[str, Any] = dict(rows)
     for level in levels:
-        found |= {name: value.evaluate(found) for name, value in level.items()}
-    return found
+        numbers |= {name: value.evaluate(numbers) for name, value in level.items()}
+    return numbers

@@ -156,10 +156,12 @@ def _pair(
 ) -> Statistic:
     """The statistic that all aggregates of the same two arguments are read from."""
     pair = aggregate.argument, aggregate.second
-    needed = [
-        PAIR_DEGREES[one.name] for one in aggregates if (one.argument, one.second) == pair
+    degree_pairs = [
+        PAIR_DEGREES[sibling.name]
+        for sibling in aggregates
+        if (sibling.argument, sibling.second) == pair
     ]
-    degrees = max(a for a, _ in needed), max(b for _, b in needed)
+    degrees = max(a for a, _ in degree_pairs), max(b for _, b in degree_pairs)
     most = min(MOST_STEPS_SQUARED, int(finest ** (1 / sum(degrees))))
     first, second = (
         Statistic("mean", argument, *_coarser(*scope.grid(argument), most))

@@ -49,10 +49,10 @@ class StepProgram:
     @property
     def ranges(self) -> dict[str, Range]:
         """The range of every named number."""
-        found = {f"c{i}": (0, size - 1) for i, size in enumerate(self.columns)}
+        ranges = {f"c{i}": (0, size - 1) for i, size in enumerate(self.columns)}
         for level in self.levels:
-            found |= {name: value.range(found) for name, value in level.items()}
-        return found
+            ranges |= {name: value.range(ranges) for name, value in level.items()}
+        return ranges
 
     @property
     def size(self) -> int:
@@ -92,9 +92,9 @@ class StepStatement:
         read = [named(exp.cast(exp.column(name), "int", copy=False), name) for name in names]
         rows = exp.select(*read, copy=False).from_(relation(STORED), copy=False)
         for depth, level in enumerate(program.levels):
-            made = [named(value.sql(), name) for name, value in level.items()]
-            kept = [exp.column(name) for name in names]
-            rows = subquery(rows, f"l{depth}").select(*kept, *made, copy=False)
+            new_columns = [named(value.sql(), name) for name, value in level.items()]
+            old_columns = [exp.column(name) for name in names]
+            rows = subquery(rows, f"l{depth}").select(*old_columns, *new_columns, copy=False)
             names += level
         if not program.places:  # products are added up as such, so that the kernel sees them
             sums = [
@@ -142,11 +142,11 @@ def _number_cell(grouping: Grouping, place: int) -> Sql:
             )
             whole = inside if first == 0 else exp.Sub(this=inside, expression=number(first))
             return exp.cast(whole, _type_of(last - first + 1), copy=False)
-    found = exp.Case(this=cell)
+    cases = exp.Case(this=cell)
     for code, value in enumerate(values[:-1]):
-        found = found.when(_literal(value), number(code), copy=False)
+        cases = cases.when(_literal(value), number(code), copy=False)
     last_code = number(len(values) - 1)
-    coded = found.else_(last_code, copy=False) if len(values) > 1 else last_code
+    coded = cases.else_(last_code, copy=False) if len(values) > 1 else last_code
     return exp.cast(coded, _type_of(len(values)), copy=False)
 
 

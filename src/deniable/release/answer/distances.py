@@ -66,10 +66,10 @@ def choose_tree(
     part = {end: end for pair in ends for end in pair}
     chosen: list[int] = []
     while True:
-        left = [i for i, (one, other) in enumerate(ends) if part[one] != part[other]]
+        left = [i for i, (first, second) in enumerate(ends) if part[first] != part[second]]
         if not left:
             return chosen
         place = left[int(mechanism.release([scores[i] for i in left]))]
         chosen.append(place)
-        kept, joined = (part[end] for end in ends[place])
-        part = {end: kept if own == joined else own for end, own in part.items()}
+        first_part, second_part = (part[end] for end in ends[place])
+        part = {end: first_part if own == second_part else own for end, own in part.items()}

@@ -174,7 +174,7 @@ def text_table(
     for places in _fit_columns(column_widths([headings, *rows]), width):
         cells = [[row[place] for place in places] for row in (headings, *rows)]
         first, *below = align_columns(cells, [numeric[place] for place in places])
-        rule = "  ".join("-" * one for one in column_widths(cells))
+        rule = "  ".join("-" * column_width for column_width in column_widths(cells))
         parts.append("\n".join(line.rstrip() for line in (first, rule, *below)))
     return "\n\n".join(parts) + (f"\n... {more:,} more rows" if more > 0 else "")
 

@@ -117,7 +117,7 @@ def _to_text(column: "pa.Array[Any]") -> "pa.Array[Any]":
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:  # bytes that are not text
-        found = column.cast(pa.large_binary()).to_pylist()
-        texts = [None if value is None else value.decode(errors="replace") for value in found]
+        values = column.cast(pa.large_binary()).to_pylist()
+        texts = [None if value is None else value.decode(errors="replace") for value in values]
         return pa.array(texts, column.type)
     return column

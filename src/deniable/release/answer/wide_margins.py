@@ -73,7 +73,7 @@ def warn_of_wide_margins(plan: Plan, answer: Answer) -> tuple[str, ...]:
             continue
         value, margin = answer.table[name], answer.table[margin_name]
         # Far from zero, the nearest double is enough.
-        size, half = (one.cast(pa.float64(), safe=False) for one in (value, margin))
+        size, half = (column.cast(pa.float64(), safe=False) for column in (value, margin))
         larger = pc.greater(half, pc.abs(size))
         unknown = pc.and_(value.is_valid(), margin.is_null())
         total += len(value) - value.null_count

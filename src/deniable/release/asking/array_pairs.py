@@ -83,7 +83,7 @@ def _read_bounds(bounds: Any) -> tuple[Any, Any]:
     """One pair of bounds for each array."""
     try:
         first, second = bounds
-        nested = [isinstance(one, tuple | list) for one in (first, second)]
+        nested = [isinstance(bound, tuple | list) for bound in (first, second)]
     except (TypeError, ValueError):
         nested = [True, False]
     if nested == [True, True]:

@@ -135,5 +135,5 @@ class ReadyQuestion:
 
         `question_id` is that of `Session.sql`.
         """
-        asked = {"fresh": fresh, "question_id": question_id}
-        return release_question(self.session, self.question, options, **asked)  # type: ignore[arg-type]
+        arguments = {"fresh": fresh, "question_id": question_id}
+        return release_question(self.session, self.question, options, **arguments)  # type: ignore[arg-type]

@@ -96,19 +96,19 @@ def _plan_keys(
     """The plan of a free question. A price may be missing, but no option may be wrong."""
     if not isinstance(question, str | Question):
         return None
-    given = {name for name, value in options.items() if value not in (None, False)}
-    if "other" in given:
+    option_names = {name for name, value in options.items() if value not in (None, False)}
+    if "other" in option_names:
         return None  # what is in that group is not declared
     if isinstance(refusal, InvalidParameter):
-        if given - {"nulls", "brackets", "confidence"}:
+        if option_names - {"nulls", "brackets", "confidence"}:
             return None
-        if "confidence" in given and not _is_level(options["confidence"]):
+        if "confidence" in option_names and not _is_level(options["confidence"]):
             return None
     try:
-        asked = parse(question) if isinstance(question, str) else question
+        parsed_question = parse(question) if isinstance(question, str) else question
     except InvalidQuery:
         return None
-    return plan_keys_alone(asked, session.policy, nulls=bool(options.get("nulls")))
+    return plan_keys_alone(parsed_question, session.policy, nulls=bool(options.get("nulls")))
 
 
 def _is_level(confidence: Any) -> bool:

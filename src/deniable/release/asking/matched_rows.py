@@ -75,12 +75,14 @@ def _number_values(columns: "list[pa.ChunkedArray[Any]]") -> Places:
     """A number for each value of both columns: values that look alike have the same one."""
     if all(_is_number(column.type) for column in columns):
         values = _shorten(np.concatenate([to_floats(column) for column in columns]))
-        _, found = np.unique(values, return_inverse=True, equal_nan=True)
+        _, numbers = np.unique(values, return_inverse=True, equal_nan=True)
     else:
         texts = [str(value) for column in columns for value in column.to_pylist()]
         known: dict[str, int] = {}
-        found = np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
-    return np.asarray(found, dtype=np.int64)
+        numbers = np.array(
+            [known.setdefault(text, len(known)) for text in texts], dtype=np.int64
+        )
+    return np.asarray(numbers, dtype=np.int64)
 
 
 def _shorten(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -135,8 +135,8 @@ class LevelPart(ReleasedPart):
         self.sizes = [len(values) for values in keys]
         self.rows = prod(self.sizes)
         self.parts = [ReleasedPart(part, releases[part], asked) for part in measured.plans]
-        found = [_variances(plan) for plan in measured.plans.values()]
-        self.variances = {own: [each[own] for each in found] for own in found[0]}
+        variances = [_variances(plan) for plan in measured.plans.values()]
+        self.variances = {own: [each[own] for each in variances] for own in variances[0]}
         self.values = {
             own: self._fit(own, [part.values[own][np.newaxis] for part in self.parts])[0]
             for own in self.variances
@@ -147,10 +147,10 @@ class LevelPart(ReleasedPart):
         for output, (own, *_) in zip(self.plan.outputs, column_names(self.plan), strict=True):
             if isinstance(output.node, KeyColumn):
                 place = output.node.place
-                made: Any = key_array(self.plan.keys[place], [cell[place] for cell in cells])
+                array: Any = key_array(self.plan.keys[place], [cell[place] for cell in cells])
             else:
-                made = pa.array(self.values[own])
-            self.columns[own] = pa.chunked_array([made])
+                array = pa.array(self.values[own])
+            self.columns[own] = pa.chunked_array([array])
         self.sources = self.redraw(1)
 
     def _fit(self, own: str, measured: list[Floats]) -> Floats:

@@ -75,7 +75,7 @@ def compute_outer(
         tables = _first_draws(repeated, parts)
     if tables is None:
         plain = {name: part.plain_table() for name, part in parts.items()}
-        made, zero = ROWS_PROCESS.query(plain, divided.outer), None
+        table, zero = ROWS_PROCESS.query(plain, divided.outer), None
     else:
         assert repeated is not None
         views = {name: (f"{name}{DRAWN}", list(part.columns)) for name, part in parts.items()}
@@ -83,10 +83,10 @@ def compute_outer(
         first, zero = ROWS_PROCESS.query_each(tables, both, views=views)
         if isinstance(first, RowsRefused):
             raise first
-        made = first
-    made = shown_table(made)
+        table = first
+    table = shown_table(table)
     zero = None if isinstance(zero, RowsRefused) else zero
-    answer, notes = _add_margins(made, repeated, parts, zero)
+    answer, notes = _add_margins(table, repeated, parts, zero)
     fitted = (
         f"Counts and sums of all levels fit together, by least squares: {_list([*measured])}."
     )
@@ -117,13 +117,13 @@ def _first_draws(repeated: RepeatedSql, parts: Parts) -> "dict[str, pa.Table] | 
     if not any(column.values or column.own_margin for column in repeated.columns):
         return None
     together = _together(repeated, parts)
-    made = {f"{name}{DRAWN}": part.first_draw(together) for name, part in parts.items()}
-    for table in made.values():
+    tables = {f"{name}{DRAWN}": part.first_draw(together) for name, part in parts.items()}
+    for table in tables.values():
         names = [name.lower() for name in table.column_names]
         if len(set(names)) < len(names):
             return None
     taken = {name.lower() for name in parts}
-    return None if any(name.lower() in taken for name in made) else made
+    return None if any(name.lower() in taken for name in tables) else tables
 
 
 def _together(repeated: RepeatedSql, parts: Parts) -> Fraction | None:
@@ -136,29 +136,33 @@ def _confidence(parts: Parts) -> Fraction:
 
 
 def _add_margins(
-    made: "pa.Table", repeated: RepeatedSql | None, parts: Parts, zero: "pa.Table | None"
+    table: "pa.Table", repeated: RepeatedSql | None, parts: Parts, zero: "pa.Table | None"
 ) -> tuple[Answer, tuple[str, ...]]:
     """The rows with their margins, and notes; `zero` is what draw 0 gave, if it was run."""
-    names, rows = made.column_names, len(made)
+    names, rows = table.column_names, len(table)
     margins: list[Floats | None] = [None] * len(names)
-    found = None
+    drawn_margins = None
     if repeated is not None:
         try:
-            found = _draw_margins(repeated, parts, made, zero)
+            drawn_margins = _draw_margins(repeated, parts, table, zero)
         except Exception:  # the rows are paid for: whatever fails, only margins are missing
-            found = None
-    if repeated is not None and found is not None and len(repeated.columns) == len(names):
-        margins = found
+            drawn_margins = None
+    if (
+        repeated is not None
+        and drawn_margins is not None
+        and len(repeated.columns) == len(names)
+    ):
+        margins = drawn_margins
     columns: dict[str, Any] = {}
-    shown: dict[str, str] = {}
+    margin_names: dict[str, str] = {}
     for name, half in zip(names, margins, strict=True):
-        columns[name] = made[name]
+        columns[name] = table[name]
         if half is not None and rows:
             margin_name = _unused(f"{name}_margin", {*names, *columns})
-            columns[margin_name] = _margin_array(half, made[name].type)
-            shown[name] = margin_name
-    return Answer(pa.table(columns), shown), _notes(
-        made, repeated if found else None, shown, parts
+            columns[margin_name] = _margin_array(half, table[name].type)
+            margin_names[name] = margin_name
+    return Answer(pa.table(columns), margin_names), _notes(
+        table, repeated if drawn_margins else None, margin_names, parts
     )
 
 
@@ -172,7 +176,7 @@ def _margin_array(half: Floats, kind: "pa.DataType") -> "pa.Array[Any]":
 
 
 def _draw_margins(
-    repeated: RepeatedSql, parts: Parts, made: "pa.Table", zero: "pa.Table | None"
+    repeated: RepeatedSql, parts: Parts, table: "pa.Table", zero: "pa.Table | None"
 ) -> list[Floats | None] | None:
     """The margins of every column, in the order of the answer's rows; None if draw 0 does not
     repeat the answer."""
@@ -196,22 +200,22 @@ def _draw_margins(
     if cells is None:
         return None
     first = zero.take(pa.array(cells[0]))
-    repeats, groups = find_rows(made, first)  # other columns have no margin
+    repeats, groups = find_rows(table, first)  # other columns have no margin
     if groups is None:
         return None
     values = _drawn_values(repeated, parts, zero, cells, draws, bends)
-    found = [
+    halves = [
         _margin(column, own, first, draws, confidence, repeated)
         for column, own in zip(columns, values, strict=True)
     ]
     most = max(part.rows for part in parts.values())
     errors = [
         _rounding(column, first, most, whole=pa.types.is_integer(kind))
-        for column, kind in zip(columns, made.schema.types, strict=True)
+        for column, kind in zip(columns, table.schema.types, strict=True)
     ]
     return [
         None if half is None or place not in repeats else _largest(half + error, *groups)
-        for place, (half, error) in enumerate(zip(found, errors, strict=True))
+        for place, (half, error) in enumerate(zip(halves, errors, strict=True))
     ]
 
 
@@ -247,23 +251,27 @@ def _drawn_values(
     ordered = zero.take(pa.array(cells[0]))
     names = [name for name in zero.column_names if name == ROW or name.startswith(PUBLIC)]
     public = {name: to_floats(ordered[name]) for name in names}
-    times, found = 1 + draws * (1 + bends), list[list[Floats]]()
+    times, by_column = 1 + draws * (1 + bends), list[list[Floats]]()
     for place, column in enumerate(repeated.columns):
-        made = [  # one that is public has the same values in every draw
+        values = [  # one that is public has the same values in every draw
             np.broadcast_to(formula.evaluate(noisy, public), (times, len(cells[0])))
             for formula in column.formulas
         ]
-        found.append(made if made and _repeats(made, ordered.column(place), column) else [])
-    return found
+        by_column.append(
+            values if values and _repeats(values, ordered.column(place), column) else []
+        )
+    return by_column
 
 
-def _repeats(made: list[Floats], shown: "pa.ChunkedArray[Any]", column: RepeatedColumn) -> bool:
+def _repeats(
+    values: list[Floats], answer_column: "pa.ChunkedArray[Any]", column: RepeatedColumn
+) -> bool:
     """Whether draw 0 of the formulas is what SQL says, except for the rounding around it."""
     with np.errstate(all="ignore"):
-        value = made[0][0] if len(made) == 1 else made[0][0] / made[1][0]
+        value = values[0][0] if len(values) == 1 else values[0][0] / values[1][0]
     value = np.where(np.isfinite(value), value, np.nan)
     most = 1e-9 + column.rounding
-    return np.allclose(value, to_floats(shown), rtol=1e-9, atol=most, equal_nan=True)
+    return np.allclose(value, to_floats(answer_column), rtol=1e-9, atol=most, equal_nan=True)
 
 
 def _largest(half: Floats, own: NDArray[np.int64], wanted: NDArray[np.int64]) -> Floats:
@@ -306,11 +314,11 @@ def _without_shared(column: RepeatedColumn, parts: Parts) -> RepeatedColumn:
     if column.own_margin is not None or len(sources) < 2:
         return column
     for name, part in parts.items():
-        found = {key.lower(): one for key, one in part.sources.items()}
-        own = [found[source] for table, source in sources if table == name]
-        for i, one in enumerate(own):
-            if not one.linear and any(
-                one.features & o.features for o in own[:i] + own[i + 1 :]
+        by_name = {key.lower(): redrawn for key, redrawn in part.sources.items()}
+        own = [by_name[source] for table, source in sources if table == name]
+        for i, redrawn in enumerate(own):
+            if not redrawn.linear and any(
+                redrawn.features & o.features for o in own[:i] + own[i + 1 :]
             ):
                 return RepeatedColumn(NoiseDependence(Kind.JUMPS, column.dependence.sources))
     return column
@@ -337,28 +345,32 @@ def _unused(name: str, used: set[str]) -> str:
 
 
 def _notes(
-    made: "pa.Table",
+    table: "pa.Table",
     repeated: RepeatedSql | None,
-    shown: Mapping[str, str],
+    margin_names: Mapping[str, str],
     parts: Parts,
 ) -> tuple[str, ...]:
     numbers = [
         f.name
-        for f in made.schema
+        for f in table.schema
         if pa.types.is_integer(f.type) or pa.types.is_floating(f.type)
     ]
     if repeated is None:
         return ("No margins are known for this answer.",) if numbers else ()
-    columns = dict(zip(made.column_names, repeated.columns, strict=True))
-    about = [n for n in shown if columns[n].dependence.kind == Kind.SMOOTH]
+    columns = dict(zip(table.column_names, repeated.columns, strict=True))
+    about = [n for n in margin_names if columns[n].dependence.kind == Kind.SMOOTH]
     about = [n for n in about if not columns[n].own_margin and len(columns[n].values) == 1]
-    none = [n for n in numbers if n not in shown and columns[n].dependence.kind != Kind.PUBLIC]
+    none = [
+        n
+        for n in numbers
+        if n not in margin_names and columns[n].dependence.kind != Kind.PUBLIC
+    ]
     notes = []
     if about:
         notes.append(f"About right, by drawing the noise again: the margins of {_list(about)}.")
     if none:
         notes.append(f"No margin is known for {_list(none)}.")
-    if repeated.chosen and shown:
+    if repeated.chosen and margin_names:
         notes.append("Margins hold for all rows together, so also for those that were chosen.")
     if any(part.plan.thresholding is not None for part in parts.values()):
         notes.append("Sums and shares are of the groups that are shown.")

@@ -70,7 +70,7 @@ def plan_outer(
         raise refusal
     bare, clause = split_within_clause(text)
     within = "" if clause is None else f" {text[len(bare) :]}"
-    asked: dict[str, Plan] = {}
+    part_plans: dict[str, Plan] = {}
 
     def ask(part: str) -> None:
         plan = session.plan(part + within, **options)
@@ -78,7 +78,7 @@ def plan_outer(
             units = [key.expression for key in parse(part).keys]
             if any(_is_unit(plan, key) for key in units):
                 raise refusal
-        asked[part] = plan
+        part_plans[part] = plan
 
     try:
         divided = divide(bare, ask, refusal)
@@ -90,7 +90,7 @@ def plan_outer(
         raise
     share = _share(options, len(divided.inner))
     plans = {
-        name: session.plan(part + within, **{**options, **share}) if share else asked[part]
+        name: session.plan(part + within, **{**options, **share}) if share else part_plans[part]
         for name, part in divided.inner.items()
     }
     measured = plan_levels(session, divided, plans, options, within)
@@ -147,17 +147,17 @@ def _reason(problem: Exception) -> str:
 
 
 def release_outer(
-    session: Door, asked: OuterPlan, *, fresh: bool, question_id: str | None
+    session: Door, outer_plan: OuterPlan, *, fresh: bool, question_id: str | None
 ) -> OuterRelease:
     """Releases the private parts, and runs the SQL over their rows."""
     elsewhere: OuterRelease | None = session._answer_elsewhere(
-        asked, fresh=fresh, question_id=question_id
+        outer_plan, fresh=fresh, question_id=question_id
     )
     if elsewhere is not None:
         return elsewhere
-    inner = _release_parts(session, asked, fresh=fresh, question_id=question_id)
+    inner = _release_parts(session, outer_plan, fresh=fresh, question_id=question_id)
     try:
-        answer, notes = compute_outer(asked.divided, inner, asked.measured)
+        answer, notes = compute_outer(outer_plan.divided, inner, outer_plan.measured)
     except Exception as problem:  # the rows are paid for: they are handed over
         why = _reason(problem)
         answer = next(iter(inner.values())).answer
@@ -165,33 +165,33 @@ def release_outer(
             f"The SQL over the released rows could not be run: {why}. These are the rows of "
             "the first private part; `inner` has all of them.",
         )
-    return _hand_over(session, asked, inner, answer, notes)
+    return _hand_over(session, outer_plan, inner, answer, notes)
 
 
 def _release_parts(
-    session: Door, asked: OuterPlan, *, fresh: bool, question_id: str | None
+    session: Door, outer_plan: OuterPlan, *, fresh: bool, question_id: str | None
 ) -> dict[str, Release]:
     """Every private part: one charge for all that were not answered before."""
-    plans, distinct = asked.plans, asked.distinct
+    plans, distinct = outer_plan.plans, outer_plan.distinct
     if len(distinct) == 1:
         only = session.release(distinct[0], fresh=fresh, question_id=question_id)
         return dict.fromkeys(plans, only)
-    kept: dict[Plan, Release] = {}
+    releases: dict[Plan, Release] = {}
     if not fresh and question_id is None:
-        found = {plan: session.recall(plan) for plan in distinct}
-        kept = {plan: part for plan, part in found.items() if part is not None}
-    new = [plan for plan in distinct if plan not in kept]
+        answers = {plan: session.recall(plan) for plan in distinct}
+        releases = {plan: part for plan, part in answers.items() if part is not None}
+    new = [plan for plan in distinct if plan not in releases]
     if len(new) == 1:
-        kept[new[0]] = session.release(new[0], fresh=fresh)
+        releases[new[0]] = session.release(new[0], fresh=fresh)
     elif new:
         with session.run_like(new, fresh=fresh, question_id=question_id) as run:
-            kept |= {plan: run.release(plan) for plan in new}
-    return {name: kept[plan] for name, plan in plans.items()}
+            releases |= {plan: run.release(plan) for plan in new}
+    return {name: releases[plan] for name, plan in plans.items()}
 
 
 def _hand_over(
     session: Door,
-    asked: OuterPlan,
+    outer_plan: OuterPlan,
     inner: dict[str, Release],
     answer: Answer,
     notes: tuple[str, ...],
@@ -200,7 +200,7 @@ def _hand_over(
     certificate = None
     if not session.rehearsal:
         key = session.ledger.public_key
-        stated = state_outer(answer, inner, asked.divided.outer, notes, key)
+        stated = state_outer(answer, inner, outer_plan.divided.outer, notes, key)
         certificate = OuterCertificate(stated, session.ledger.sign(outer_message(stated)))
     return OuterRelease(
         last.plan,
@@ -211,27 +211,29 @@ def _hand_over(
         rehearsal=session.rehearsal,
         kept=all(part.kept for part in inner.values()),
         inner=inner,
-        outer=asked.divided.outer,
+        outer=outer_plan.divided.outer,
         outer_notes=notes,
         outer_certificate=certificate,
     )
 
 
-def explain_outer(session: Door, asked: OuterPlan) -> Branch:
+def explain_outer(session: Door, outer_plan: OuterPlan) -> Branch:
     """What `release_outer` would do: each private part with its share, and the SQL above."""
-    whole = sum((plan.epsilon for plan in asked.plans.values()), Fraction(0))
+    whole = sum((plan.epsilon for plan in outer_plan.plans.values()), Fraction(0))
     parts = []
-    for name, plan in asked.plans.items():
+    for name, plan in outer_plan.plans.items():
         tree = explain(plan)
         share = percent(round(float(plan.epsilon / whole), 4))
         checked = Branch(f"checked: {session.describe_check(plan)}")
         parts.append(
             Branch(
-                f"private part {name}, {share} of epsilon: {asked.describe(name)}",
+                f"private part {name}, {share} of epsilon: {outer_plan.describe(name)}",
                 (*tree.below, checked),
             )
         )
-    outer = Branch("computed from released rows, at no cost", (Branch(asked.divided.outer),))
+    outer = Branch(
+        "computed from released rows, at no cost", (Branch(outer_plan.divided.outer),)
+    )
     return Branch(
         f"Answer at epsilon {decimal_text(whole)}, in "
         + ("one private part" if len(parts) == 1 else f"{len(parts)} private parts"),

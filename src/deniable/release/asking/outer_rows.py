@@ -45,10 +45,10 @@ def make_up_rows(plan: Plan, *, fitted: bool = False) -> "pa.Table":
             ]
             columns[name] = pa.array(values, pa.int64() if whole else pa.float64())
         else:
-            made = {"text": "a", "boolean": True, "date": _DAY}[
+            example = {"text": "a", "boolean": True, "date": _DAY}[
                 released_kind(plan, output.node)
             ]
-            columns[name] = pa.array([made] * len(rows))
+            columns[name] = pa.array([example] * len(rows))
     return pa.table(columns)
 
 
@@ -56,14 +56,14 @@ def _made_up_keys(key: GroupKey) -> list[Any]:
     if key.values is not None:
         return list(key.values)
     days = [_DAY + datetime.timedelta(days=31 * i) for i in range(12)]
-    made: dict[str, list[Any]] = {
+    examples: dict[str, list[Any]] = {
         "text": [chr(97 + i) for i in range(12)],
         "number": list(range(1, 13)),
         "boolean": [True, False],
         "date": [day.date() for day in days],
         "moment": list(days),
     }
-    return made[key.kind]
+    return examples[key.kind]
 
 
 def key_array(key: GroupKey, values: list[Any]) -> "pa.Array[Any]":
@@ -77,7 +77,7 @@ def key_array(key: GroupKey, values: list[Any]) -> "pa.Array[Any]":
     return pa.array(values)
 
 
-def shown_table(made: "pa.Table") -> "pa.Table":
+def shown_table(table: "pa.Table") -> "pa.Table":
     """The rows in the types of a release: whole numbers, doubles, text, truth values, dates.
 
     >>> from decimal import Decimal
@@ -85,12 +85,12 @@ def shown_table(made: "pa.Table") -> "pa.Table":
     DataType(int64)
     """
     names: list[str] = []
-    for written in made.column_names:
+    for written in table.column_names:
         name = written
         while name in names:
             name += "_"
         names.append(name)
-    columns = [_shown_column(made.column(i), name) for i, name in enumerate(names)]
+    columns = [_shown_column(table.column(i), name) for i, name in enumerate(names)]
     return pa.table(dict(zip(names, columns, strict=True)))
 
 

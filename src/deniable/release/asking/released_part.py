@@ -43,21 +43,21 @@ class ReleasedPart:
 
     def dependences(self) -> dict[str, NoiseDependence]:
         """How each of its columns depends on noise."""
-        found = self.sources
-        made: dict[str, NoiseDependence] = {}
+        sources = self.sources
+        dependences: dict[str, NoiseDependence] = {}
         units = {o.name for o in self.plan.outputs if o.margin_in}
         for column in self.columns:
-            if column not in found:
+            if column not in sources:
                 kind = Kind.PUBLIC if self._is_public(column) else Kind.JUMPS
-                made[column.lower()] = NoiseDependence(kind)
+                dependences[column.lower()] = NoiseDependence(kind)
                 continue
-            kind = Kind.AFFINE if found[column].linear else Kind.SMOOTH
-            kind = Kind.JUMPS if found[column].errors is None else kind
+            kind = Kind.AFFINE if sources[column].linear else Kind.SMOOTH
+            kind = Kind.JUMPS if sources[column].errors is None else kind
             margin = None if column in units else f"{column.lower()}{MARGIN}"
             source = frozenset({(self.name, column.lower())})
-            gaps = Gaps.NONE if found[column].linear else Gaps.STEEP
-            made[column.lower()] = NoiseDependence(kind, source, margin, gaps=gaps)
-        return made
+            gaps = Gaps.NONE if sources[column].linear else Gaps.STEEP
+            dependences[column.lower()] = NoiseDependence(kind, source, margin, gaps=gaps)
+        return dependences
 
     def plain_table(self) -> "pa.Table":
         """The rows as they were released, without margins."""
@@ -74,14 +74,14 @@ class ReleasedPart:
 
     def draw_numbers(self, draws: int, *, opposite: bool) -> dict[str, Floats]:
         """Its noisy numbers: the released ones, those of the draws, and the opposite ones."""
-        found = self.redraw(draws)
-        made = {}
+        redrawn = self.redraw(draws)
+        numbers = {}
         for name, values in self.values.items():
-            errors = found[name].errors
+            errors = redrawn[name].errors
             drawn = np.zeros((draws, self.rows)) if errors is None else errors
             moved = [np.zeros((1, self.rows)), drawn, *([-drawn] if opposite else [])]
-            made[name.lower()] = values + np.concatenate(moved)
-        return made
+            numbers[name.lower()] = values + np.concatenate(moved)
+        return numbers
 
     def drawn_table(
         self, draws: int, *, opposite: bool, confidence: Fraction | None

@@ -25,11 +25,11 @@ def ask_released(text: str, releases: Mapping[str, Release]) -> tuple[Answer, tu
     ['n', 'n_margin']
     """
     try:
-        asked = read_released_sql(text, releases.keys())
+        question = read_released_sql(text, releases.keys())
     except RecursionError:
         raise InvalidQuery("This SQL is nested too deeply. Write it in fewer steps.") from None
     try:
-        return compute_outer(asked, releases)
+        return compute_outer(question, releases)
     except RowsRefused as problem:
         first = str(problem).strip().split("\n")[0][:_LONGEST_REASON]
         raise InvalidQuery(

@@ -47,8 +47,8 @@ def release_question(
 ) -> Release:
     """Answers a question in one step; or finds bounds first and answers within them."""
     if options.get("bounds") is not None:
-        asked = {"fresh": fresh, "question_id": question_id}
-        return _release_in_two_steps(session, question, options, **asked)  # type: ignore[arg-type]
+        arguments = {"fresh": fresh, "question_id": question_id}
+        return _release_in_two_steps(session, question, options, **arguments)  # type: ignore[arg-type]
     try:
         plan = session.plan(question, **options)
     except (InvalidQuery, InvalidParameter) as refusal:
@@ -57,8 +57,8 @@ def release_question(
             return keys
         if not isinstance(question, str) or not isinstance(refusal, InvalidQuery):
             raise
-        found = _plan_parts(session, question, options, refusal)
-        return _release_parts(session, found, fresh=fresh, question_id=question_id)
+        parts_plan = _plan_parts(session, question, options, refusal)
+        return _release_parts(session, parts_plan, fresh=fresh, question_id=question_id)
     for note in plan.notes:
         if note.startswith(WARNING):
             warnings.warn(note.removeprefix(WARNING), AnswerWarning, stacklevel=4)
@@ -90,7 +90,7 @@ def _plan_parts(
 
 def _release_parts(
     session: Door,
-    found: "OuterPlan | StagedPlan",
+    parts_plan: "OuterPlan | StagedPlan",
     *,
     fresh: bool,
     question_id: str | None,
@@ -98,18 +98,18 @@ def _release_parts(
     from deniable.release.asking.outer_question import release_outer
     from deniable.release.asking.two_stages import StagedPlan, release_stages
 
-    if isinstance(found, StagedPlan):
-        return release_stages(session, found, fresh=fresh, question_id=question_id)
-    return release_outer(session, found, fresh=fresh, question_id=question_id)
+    if isinstance(parts_plan, StagedPlan):
+        return release_stages(session, parts_plan, fresh=fresh, question_id=question_id)
+    return release_outer(session, parts_plan, fresh=fresh, question_id=question_id)
 
 
-def _explain_parts(session: Door, found: "OuterPlan | StagedPlan") -> Branch:
+def _explain_parts(session: Door, parts_plan: "OuterPlan | StagedPlan") -> Branch:
     from deniable.release.asking.outer_question import explain_outer
     from deniable.release.asking.two_stages import StagedPlan, explain_stages
 
-    if isinstance(found, StagedPlan):
-        return explain_stages(session, found)
-    return explain_outer(session, found)
+    if isinstance(parts_plan, StagedPlan):
+        return explain_stages(session, parts_plan)
+    return explain_outer(session, parts_plan)
 
 
 def _release_in_two_steps(
@@ -130,9 +130,11 @@ def _release_in_two_steps(
 
     def plan_second(answer: Answer) -> Plan:
         table = answer.table
-        found = step.read(first, [table[output.name][0].as_py() for output in first.outputs])
-        policy = with_bounds(session.policy, first.table, found)
-        notes = [bounds.description for bounds in found]
+        new_bounds = step.read(
+            first, [table[output.name][0].as_py() for output in first.outputs]
+        )
+        policy = with_bounds(session.policy, first.table, new_bounds)
+        notes = [bounds.description for bounds in new_bounds]
         try:
             plan = session.plan_under(policy, parsed, {**rest, "delta": wide.delta})
         except InvalidQuery:
@@ -141,11 +143,11 @@ def _release_in_two_steps(
             notes.append("That is too narrow for this question: the widest bounds are used.")
         return replace(plan, notes=(*plan.notes, cost_note, *notes))
 
-    kept = None if fresh or question_id is not None else session.recall(first)
-    if kept is not None:  # the bounds were found, and paid for, before
-        return session.release(plan_second(kept.answer))
-    asked = {"question": question, "options": options}
-    how: dict[str, Any] = {"fresh": fresh, "question_id": question_id, "asked": asked}
+    earlier = None if fresh or question_id is not None else session.recall(first)
+    if earlier is not None:  # the bounds were found, and paid for, before
+        return session.release(plan_second(earlier.answer))
+    request = {"question": question, "options": options}
+    how: dict[str, Any] = {"fresh": fresh, "question_id": question_id, "asked": request}
     with session.run_like((first, wide), **how) as run:
         second = plan_second(run.release(first).answer)
         try:
@@ -169,8 +171,8 @@ def plans_of_question(
             raise
         from deniable.release.asking.two_stages import StagedPlan
 
-        found = _plan_parts(session, question, options, refusal)
-        return found.plans if isinstance(found, StagedPlan) else found.distinct
+        parts_plan = _plan_parts(session, question, options, refusal)
+        return parts_plan.plans if isinstance(parts_plan, StagedPlan) else parts_plan.distinct
 
 
 def _plan_widest(
@@ -196,8 +198,8 @@ def explain_question(
                 return keys
             if not isinstance(question, str) or not isinstance(refusal, InvalidQuery):
                 raise
-            found = _plan_parts(session, question, options, refusal)
-            return _explain_parts(session, found)
+            parts_plan = _plan_parts(session, question, options, refusal)
+            return _explain_parts(session, parts_plan)
         tree = explain(plan)
         checked = Branch(f"checked: {session.describe_check(plan)}")
         return replace(tree, below=(*tree.below, checked))

@@ -53,23 +53,23 @@ def plan_stages(
     def ask(part: str) -> None:
         ranges[part] = _public_range(session.plan(part, **options))
 
-    found = find_constants(text, ask)
-    if not found:
+    parts = find_constants(text, ask)
+    if not parts:
         raise refusal
-    share = positive(options["epsilon"], "epsilon") / (len(found) + 1)
+    share = positive(options["epsilon"], "epsilon") / (len(parts) + 1)
     own: dict[str, Any] = {**options, "epsilon": share}
     if options.get("delta"):
-        own["delta"] = Fraction(str(options["delta"])) / (len(found) + 1)
+        own["delta"] = Fraction(str(options["delta"])) / (len(parts) + 1)
     first = {name: own[name] for name in ("epsilon", "delta", "confidence") if name in own}
-    constants = {part: session.plan(part, **first) for part in found}
-    middles = {part: _middle(ranges[part]) for part in found}
+    constants = {part: session.plan(part, **first) for part in parts}
+    middles = {part: _middle(ranges[part]) for part in parts}
     middle = session.plan(put_constants(text, middles), **own)
     own["delta"] = middle.delta
     for choose in (_low, _high, _nearest_to_zero, _with_all_digits):
-        chosen = put_constants(text, {part: choose(*ranges[part]) for part in found})
+        chosen = put_constants(text, {part: choose(*ranges[part]) for part in parts})
         session.check(session.plan(chosen, **own))
-    asked = {"question": text, "options": options}
-    return StagedPlan(text, constants, middle, own, asked)
+    request = {"question": text, "options": options}
+    return StagedPlan(text, constants, middle, own, request)
 
 
 def _public_range(plan: Plan) -> tuple[Fraction, Fraction]:
@@ -115,14 +115,14 @@ def _constant(release: Release, plan: Plan) -> Fraction:
 
 
 def release_stages(
-    session: Door, asked: StagedPlan, *, fresh: bool, question_id: str | None
+    session: Door, steps: StagedPlan, *, fresh: bool, question_id: str | None
 ) -> Release:
     """Releases the constants, puts them into the question and answers it."""
-    whole = sum((plan.epsilon for plan in asked.plans), Fraction(0))
-    how: dict[str, Any] = {"fresh": fresh, "question_id": question_id, "asked": asked.asked}
-    with session.run_like(asked.plans, **how) as run:
+    whole = sum((plan.epsilon for plan in steps.plans), Fraction(0))
+    how: dict[str, Any] = {"fresh": fresh, "question_id": question_id, "asked": steps.asked}
+    with session.run_like(steps.plans, **how) as run:
         values, notes = {}, []
-        for part, plan in asked.constants.items():
+        for part, plan in steps.constants.items():
             release = run.release(plan)
             values[part] = _constant(release, plan)
             notes.append(
@@ -130,7 +130,7 @@ def release_stages(
                 f"took epsilon {decimal_text(plan.epsilon)} of {decimal_text(whole)}. The "
                 "margins of the answer are those of the question with this constant."
             )
-        last = session.plan(put_constants(asked.text, values), **asked.options)
+        last = session.plan(put_constants(steps.text, values), **steps.options)
         return run.release(replace(last, notes=(*last.notes, *notes)))
 
 
@@ -142,9 +142,9 @@ def _show(release: Release, value: Fraction) -> str:
     return format_with_margin(float(value), release.answer.table[names[0]][0].as_py())
 
 
-def explain_stages(session: Door, asked: StagedPlan) -> Branch:
+def explain_stages(session: Door, steps: StagedPlan) -> Branch:
     """What `release_stages` would do."""
-    whole = sum((plan.epsilon for plan in asked.plans), Fraction(0))
+    whole = sum((plan.epsilon for plan in steps.plans), Fraction(0))
     first = [
         Branch(
             f"{percent(round(float(plan.epsilon / whole), 4))} of epsilon releases {part}, "
@@ -152,15 +152,15 @@ def explain_stages(session: Door, asked: StagedPlan) -> Branch:
             f"{decimal_text(_public_range(plan)[1])}",
             explain(plan).below,
         )
-        for part, plan in asked.constants.items()
+        for part, plan in steps.constants.items()
     ]
-    checked = Branch(f"checked: {session.describe_check(asked.middle)}")
+    checked = Branch(f"checked: {session.describe_check(steps.middle)}")
     last = Branch(
-        f"{percent(round(float(asked.middle.epsilon / whole), 4))} of epsilon answers with the "
+        f"{percent(round(float(steps.middle.epsilon / whole), 4))} of epsilon answers with the "
         "released value in its place (here the middle of its range)",
-        (*explain(asked.middle).below, checked),
+        (*explain(steps.middle).below, checked),
     )
     return Branch(
-        f"Answer at epsilon {decimal_text(whole)}, in {len(asked.plans)} steps",
+        f"Answer at epsilon {decimal_text(whole)}, in {len(steps.plans)} steps",
         (*first, last),
     )

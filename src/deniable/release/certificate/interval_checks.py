@@ -31,9 +31,9 @@ def wrong_ends(plan: Plan, answer: Answer) -> Iterator[tuple[str, object, object
             value, margin = row[name], row[answer.margins[name]]
             low, high = (row[end] for end in ends)
             if bound is not None:
-                wanted = sorted((bound, value))
-                pairs = zip(ends, (low, high), wanted, strict=True)
-                yield from (found for found in pairs if found[1] != found[2])
+                right_ends = sorted((bound, value))
+                pairs = zip(ends, (low, high), right_ends, strict=True)
+                yield from (claim for claim in pairs if claim[1] != claim[2])
             elif value is None or output.margin_in:
                 continue
             elif margin is None:

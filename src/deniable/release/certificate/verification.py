@@ -157,13 +157,13 @@ def _read_document(document: Any) -> dict[str, Any]:
 
 
 def _check_version(fields: Mapping[str, Any], what: str, format_: str, version: int) -> None:
-    found = fields.get("version")
-    if fields.get("format") == format_ and type(found) is int and found > version:
+    number = fields.get("version")
+    if fields.get("format") == format_ and type(number) is int and number > version:
         raise InvalidCertificate(
-            f"This {what} is of version {found}. This version of Deniable knows versions up "
+            f"This {what} is of version {number}. This version of Deniable knows versions up "
             f"to {version} and cannot say what a later one means. Try a newer version."
         )
-    if fields.get("format") != format_ or type(found) is not int or not 1 <= found <= version:
+    if fields.get("format") != format_ or type(number) is not int or not 1 <= number <= version:
         raise InvalidCertificate(
             f"This is not a {what} of Deniable: its format must be {format_!r} and its version "
             f"at most {version}."

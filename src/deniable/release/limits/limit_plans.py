@@ -113,18 +113,18 @@ def find_table(policy: Policy, name: str | None) -> Table:
     }
     if name is None and len(private) != 1:
         raise InvalidParameter(f"Name the table: one of {', '.join(private)}.")
-    found = next(iter(private.values())) if name is None else private.get(str(name).lower())
-    if found is None:
+    subject = next(iter(private.values())) if name is None else private.get(str(name).lower())
+    if subject is None:
         raise InvalidParameter(
             f"There is no private table {name!r}. " + suggest(str(name), private, "They are")
         )
-    if found.unit is None:
+    if subject.unit is None:
         raise InvalidParameter(
-            f"Each row of {found.name} is protected on its own, so it counts once and has no "
+            f"Each row of {subject.name} is protected on its own, so it counts once and has no "
             "limits. If one person has several rows, declare the column that identifies them, "
             "`unit`."
         )
-    return found
+    return subject
 
 
 def _columns(table: Table, by: str | Sequence[str] | None) -> tuple[str, ...]:

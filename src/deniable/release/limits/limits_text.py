@@ -33,11 +33,11 @@ def sections(
     limits: MeasuredLimits,
 ) -> "list[tuple[str, UnitHistogram, list[tuple[int, Share, int]]]]":
     """The tables: of groups, if there are keys, and of rows."""
-    found = []
+    tables = []
     if limits.histograms.groups is not None:
-        found.append(("groups", limits.histograms.groups, limits.by_groups))
+        tables.append(("groups", limits.histograms.groups, limits.by_groups))
     title = "rows in each" if limits.by else "rows"
-    return [*found, (title, limits.histograms.rows, limits.by_rows)]
+    return [*tables, (title, limits.histograms.rows, limits.by_rows)]
 
 
 def describe_subject(limits: MeasuredLimits) -> str:
@@ -53,12 +53,12 @@ def quantile_line(limits: MeasuredLimits, histogram: UnitHistogram) -> str:
     what = "groups" if histogram is limits.histograms.groups else "rows"
     who = limits.unit if what == "groups" or not limits.by else f"{limits.unit} and group"
     level = limits.histograms.confidence
-    found = {one: describe_quantile(histogram, one, level) for one in QUANTILES}
+    texts = {share: describe_quantile(histogram, share, level) for share in QUANTILES}
     parts = [
-        f"the {percent(one)} quantile is {text}"
+        f"the {percent(share)} quantile is {text}"
         if text.endswith("more")
-        else f"{percent(one)} have at most {text}"
-        for one, text in found.items()
+        else f"{percent(share)} have at most {text}"
+        for share, text in texts.items()
     ]
     return f"Of each {who}, the number of {what}: {', '.join(parts)}."
 

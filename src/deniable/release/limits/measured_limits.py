@@ -56,10 +56,10 @@ class MeasuredLimits:
 
     def _margin(self, groups: int, rows: int) -> int:
         """The margin of COUNT(*) by these keys, with Laplace noise."""
-        one = Contribution(size=1, total=1, low=0, high=1)
+        contribution = Contribution(size=1, total=1, low=0, high=1)
         keys = self.histograms.keys
         groups = groups if keys is None else min(groups, keys)
-        total, _ = one.sensitivities(
+        total, _ = contribution.sensitivities(
             groups=groups, rows=rows, neighbors=self.neighbors, keyed=bool(self.by)
         )
         noise = Laplace(epsilon=self.answer_epsilon, sensitivity=total)

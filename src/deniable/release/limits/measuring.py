@@ -28,8 +28,10 @@ def measure_limits(
     covered = _covered_plan(session, limits_plan)
     price = {"epsilon": limits_plan.epsilon, "confidence": limits_plan.confidence}
     caps = {name: options.get(name) for name in ("max_groups", "max_rows")}
-    asked = {"limits": {"table": limits_plan.table.name, "by": limits_plan.by, **price, **caps}}
-    with session.run_like(limits_plan.plans, asked=asked) as run:
+    request = {
+        "limits": {"table": limits_plan.table.name, "by": limits_plan.by, **price, **caps}
+    }
+    with session.run_like(limits_plan.plans, asked=request) as run:
         releases = [run.release(plan) for plan in limits_plan.plans]
         limits = _report(session, limits_plan, releases, margin_price)
         if covered is not None:
@@ -38,34 +40,34 @@ def measure_limits(
 
 
 def _report(
-    session: Door, made: LimitPlans, releases: list[Release], margin_price: Fraction
+    session: Door, limit_plans: LimitPlans, releases: list[Release], margin_price: Fraction
 ) -> LimitsReport:
-    *groups, rows = (_read(made, release) for release in releases)
-    subject = made.table
+    *groups, rows = (_read(limit_plans, release) for release in releases)
+    subject = limit_plans.table
     return LimitsReport(
         table=subject.name,
         unit=str(subject.unit),
-        by=made.by,
+        by=limit_plans.by,
         neighbors=subject.neighbors,
         histograms=UnitHistograms(
             groups[0] if groups else None,
             rows,
-            made.keys if made.by else 1,
-            made.confidence,
+            limit_plans.keys if limit_plans.by else 1,
+            limit_plans.confidence,
         ),
         current=(
-            subject.max_groups_per_unit if made.by else 1,
+            subject.max_groups_per_unit if limit_plans.by else 1,
             subject.max_rows_per_unit_per_group,
         ),
         answer_epsilon=margin_price,
-        price=Remaining(made.epsilon, Fraction(0)),
+        price=Remaining(limit_plans.epsilon, Fraction(0)),
         remaining=session.remaining,
-        plans=made.plans,
+        plans=limit_plans.plans,
         repeated=all(release.repeated for release in releases),
     )
 
 
-def _read(made: LimitPlans, release: Release) -> UnitHistogram:
+def _read(limit_plans: LimitPlans, release: Release) -> UnitHistogram:
     """The histogram in a release; its cells are in the order of the declared numbers."""
     plan = release.plan
     table = release.to_arrow()
@@ -77,14 +79,14 @@ def _read(made: LimitPlans, release: Release) -> UnitHistogram:
     return UnitHistogram(plan.keys[0].name, tuple(int(counts[cell]) for cell in cells), noise)
 
 
-def _covered_plan(session: Door, made: LimitPlans) -> Plan | None:
+def _covered_plan(session: Door, limit_plans: LimitPlans) -> Plan | None:
     """The plan of COUNT(*) over the measured keys. Only its statement is compared.
     None if groups are private: then those that are not shown are left out, too."""
-    if made.keys is None:
+    if limit_plans.keys is None:
         return None
-    keys = tuple(Named(name, ColumnRef(name)) for name in made.by)
+    keys = tuple(Named(name, ColumnRef(name)) for name in limit_plans.by)
     outputs = (*keys, Named("n", ROWS))
-    question = Question(made.table.name, None, keys, outputs)
+    question = Question(limit_plans.table.name, None, keys, outputs)
     try:
         return session.plan(question, epsilon=1)
     except DeniableError:

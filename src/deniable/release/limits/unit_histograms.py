@@ -116,9 +116,9 @@ class UnitHistogram:
         rest = float(1 - level)
         low = high = None
         for limit in range(1, self.cap):
-            found = read_share(self.above(limit), every, (self,), confidence)
-            low = limit if low is None and found.low <= rest else low
-            high = limit if high is None and found.high <= rest else high
+            share = read_share(self.above(limit), every, (self,), confidence)
+            low = limit if low is None and share.low <= rest else low
+            high = limit if high is None and share.high <= rest else high
         return (self.cap if low is None else low), high
 
 

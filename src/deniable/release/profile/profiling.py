@@ -47,8 +47,8 @@ def profile(
     prepared = plan_profile(session, table, epsilon=epsilon, delta=delta, confidence=confidence)
     widest = _plan_within_bounds(session, prepared, None)[1]
     price = {"epsilon": epsilon, "delta": delta, "confidence": confidence}
-    asked = {"profile": {"table": prepared.table.name, **price}}
-    with session.run_like((*prepared.plans, *widest), asked=asked) as run:
+    request = {"profile": {"table": prepared.table.name, **price}}
+    with session.run_like((*prepared.plans, *widest), asked=request) as run:
         counted = run.release(prepared.counts)
         placed = None if prepared.quantiles is None else run.release(prepared.quantiles)
         profiles = {
@@ -124,9 +124,9 @@ def _find_bounds_and_measure(
     if prepared.first is None:
         return ()
     answer = run.release(prepared.first).answer
-    found, plans = _plan_within_bounds(session, prepared, answer)
+    new_bounds, plans = _plan_within_bounds(session, prepared, answer)
     counted, placed = (run.release(plan) for plan in plans)
-    for bounds in found:
+    for bounds in new_bounds:
         look = next(look for look in prepared.looks if look.column == bounds.column)
         note = bounds.description[0].upper() + bounds.description[1:]
         profiles[bounds.column] = _read_column(look, rows, counted, placed, (note,))

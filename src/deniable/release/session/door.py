@@ -97,17 +97,17 @@ class Door:
         """
         self._check(plan)
         write = cache(partial(self._write, plan))
-        asked: AskedRun = {
+        arguments: AskedRun = {
             **self._records.facts(plan),
             "part": self.rows.path,
             "fresh": fresh,
             "question_id": question_id,
             "prepare": write,
         }
-        with self._ledger.ask(plan, **asked) as found:
-            if isinstance(found, RecalledAnswer):
-                return self._records.repeat(plan, found)
-            return self._run_and_settle(found, plan, write())
+        with self._ledger.ask(plan, **arguments) as outcome:
+            if isinstance(outcome, RecalledAnswer):
+                return self._records.repeat(plan, outcome)
+            return self._run_and_settle(outcome, plan, write())
 
     def release_all(
         self, plans: Sequence[Plan], *, delta: Number | None = None
@@ -259,11 +259,11 @@ class Door:
             "question_id": question_id,
             "prepare": lambda: [self._write(plan) for plan in plans],
         }
-        with self._ledger.ask_run(plans, **facts) as found:
-            if isinstance(found, RecalledAnswer):
-                yield RecalledRun(self._records, found.record, question)
+        with self._ledger.ask_run(plans, **facts) as outcome:
+            if isinstance(outcome, RecalledAnswer):
+                yield RecalledRun(self._records, outcome.record, question)
                 return
-            with self._open_run(found, question) as run:
+            with self._open_run(outcome, question) as run:
                 yield run
 
     def _open_run(

@@ -139,8 +139,14 @@ def joint_key(written: WrittenPlan) -> tuple[object, ...] | None:
     as the engine runs it, with its parameters, and the numbers of cells to which they are cut.
     None if a plan has no such statement, or others too."""
     distances = written.plan.distances
-    if distances is None or [one.kind for one in written.statements] != ["joint"]:
+    if distances is None or [statement.kind for statement in written.statements] != ["joint"]:
         return None
-    (one,) = written.statements
-    given = repr(sorted(one.parameters.items()))
-    return str(distances.sql), tuple(distances.sizes), one.before, one.sql, given
+    (statement,) = written.statements
+    parameters = repr(sorted(statement.parameters.items()))
+    return (
+        str(distances.sql),
+        tuple(distances.sizes),
+        statement.before,
+        statement.sql,
+        parameters,
+    )

@@ -36,12 +36,12 @@ def write_note(ledger: Ledger, plan: Plan, version: str, text: str) -> str:
 
 def read_note(ledger: Ledger, plan: Plan, version: str, analyst: str | None) -> str:
     """The note that a ledger keeps about a plan's statement, or an empty text."""
-    kept = ledger.recall(plan_hash=note_key(plan), version=version, analyst=analyst)
-    if kept is None:
+    answer = ledger.recall(plan_hash=note_key(plan), version=version, analyst=analyst)
+    if answer is None:
         return ""
     try:
-        found = read_json(kept.record)
-        text, signature = str(found["note"]), str(found["signature"])
+        fields = read_json(answer.record)
+        text, signature = str(fields["note"]), str(fields["signature"])
         signed = signature_is_valid(_message(plan, version, text), signature, ledger.public_key)
     except (ValueError, KeyError, TypeError):
         signed = False

@@ -43,15 +43,21 @@ def check_same_text(written: WrittenPlan) -> None:
     """Refuses to run another text than the one that the kernel reads. Where the engine returns
     the cell of each row and we count, it is the same text without its count. The definitions
     of the tables may stand before it."""
-    for statement, one in zip(written.plan.statements, written.statements, strict=True):
-        runs, checked = one.sql, statement.sql
-        if one.before:
-            kept = f"{quote_name(STORED)} AS MATERIALIZED ({written.plan.stored})"
-            if written.plan.stored and one.kind != "stored" and kept not in one.before:
+    for statement, written_statement in zip(
+        written.plan.statements, written.statements, strict=True
+    ):
+        runs, checked = written_statement.sql, statement.sql
+        if written_statement.before:
+            definition = f"{quote_name(STORED)} AS MATERIALIZED ({written.plan.stored})"
+            if (
+                written.plan.stored
+                and written_statement.kind != "stored"
+                and definition not in written_statement.before
+            ):
                 raise PlanRefused("The engine would store other rows than the plan's.")
-            runs = runs.removeprefix(one.before).removeprefix(" ")
+            runs = runs.removeprefix(written_statement.before).removeprefix(" ")
             runs = f"WITH {runs.removeprefix(', ')}" if runs.startswith(", ") else runs
-        if one.cells:
+        if written_statement.cells:
             cell, _, rows = runs.partition(" AS cell FROM ")
             runs = f"{cell} AS cell, COUNT(*) AS n FROM {rows}"
             checked = _GROUPED.sub("", checked)

@@ -233,9 +233,9 @@ def read_receipt(
     return answer, certificate
 
 
-def _later_version(found: object) -> LedgerUnavailable:
+def _later_version(version: object) -> LedgerUnavailable:
     return LedgerUnavailable(
-        f"The kept answer is of version {found}. This version of Deniable knows version "
+        f"The kept answer is of version {version}. This version of Deniable knows version "
         f"{VERSION} and cannot say what a later one means. Use a newer version of Deniable, or "
         "pay for a new answer with fresh=True. Nothing was released."
     )

@@ -120,10 +120,10 @@ class StreamDoor:
         return partial(self._run, self.write(plan), step)
 
     def _run(self, written: WrittenPlan, step: Callable[[ExactGroups], T]) -> T:
-        made = self.measure(written, step)
-        if isinstance(made, BaseException):
-            raise made
-        result: T = made
+        outcome = self.measure(written, step)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        result: T = outcome
         return result
 
     def plan_hash(self, plan: Plan) -> str:

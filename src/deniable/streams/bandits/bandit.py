@@ -131,8 +131,8 @@ class Bandit:
                 f"`means` must have one number for each of the {self.arms} arms. Found "
                 f"{len(means)}."
             )
-        found = [float((rational(mean, "means") - self._low) / width) for mean in means]
-        gaps = sorted(max(found) - mean for mean in found)
+        scaled_means = [float((rational(mean, "means") - self._low) / width) for mean in means]
+        gaps = sorted(max(scaled_means) - mean for mean in scaled_means)
         most = sum(gap * strategy.most_pulls(gap) for gap in gaps if gap > 0)
         worst = gaps[-1] * whole(horizon, "horizon")
         return float(width) * min(worst, most + worst * strategy.mistake)

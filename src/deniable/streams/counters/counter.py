@@ -207,9 +207,9 @@ def _unit_of(door: StreamDoor, tables: Sequence[str]) -> str | None:
     """The unit of all tables that are charged; None: their rows."""
     units = {name: door.policy.tables[name].unit for name in tables}
     if len(set(units.values())) > 1:
-        found = ", ".join(f"{name} ({unit or 'each row'})" for name, unit in units.items())
+        listing = ", ".join(f"{name} ({unit or 'each row'})" for name, unit in units.items())
         raise InvalidParameter(
-            f"The tables of this policy have different units: {found}. Name the table whose "
+            f"The tables of this policy have different units: {listing}. Name the table whose "
             "unit the counter protects, and whose budget it uses, with `table`. Nothing was "
             "spent."
         )

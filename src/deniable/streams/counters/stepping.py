@@ -37,7 +37,7 @@ class SteppingCounter:
     ) -> "SteppingCounter":
         """Begins a counter, or goes on with one that was begun under this name."""
         design, promise = price.design, price.design.promise
-        said = {
+        record = {
             "design": {
                 "horizon": design.horizon,
                 "window": design.window,
@@ -55,11 +55,11 @@ class SteppingCounter:
             **about,
         }
         stored = StoredStream(
-            door, name, said, loss=price.loss, tables=tables, delta=price.delta
+            door, name, record, loss=price.loss, tables=tables, delta=price.delta
         )
-        made = cls(stored, price, RunningCount(design), EventTally(promise.per_person))
-        made._restore()
-        return made
+        counter = cls(stored, price, RunningCount(design), EventTally(promise.per_person))
+        counter._restore()
+        return counter
 
     def _restore(self) -> None:
         """Takes over all that is stored."""

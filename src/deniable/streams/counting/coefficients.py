@@ -32,13 +32,13 @@ def coefficients(length: int) -> Whole:
     >>> coefficients(4).tolist()
     [65536, 32768, 24576, 20480]
     """
-    found, exact, half = np.empty(length, np.int64), 1 << _FIXED, 1 << _FIXED - BITS - 1
+    numbers, exact, half = np.empty(length, np.int64), 1 << _FIXED, 1 << _FIXED - BITS - 1
     for k in range(length):
         if k:
             exact = exact * (2 * k - 1) // (2 * k)
-        found[k] = exact + half >> _FIXED - BITS
-    found.setflags(write=False)
-    return found
+        numbers[k] = exact + half >> _FIXED - BITS
+    numbers.setflags(write=False)
+    return numbers
 
 
 @lru_cache(maxsize=8)

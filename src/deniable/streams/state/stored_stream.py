@@ -53,11 +53,11 @@ class StoredStream:
         self._neighbors: Neighbors = door.neighbors(self._tables)
         self._log = _open_log(door, name)
         with self._log.locked():
-            found = door.find(name)
-            if found is None:
+            run = door.find(name)
+            if run is None:
                 self._run = self._begin(about, loss, delta)
             else:
-                self._run = found
+                self._run = run
                 self._continue(about)
 
     @property
@@ -81,14 +81,14 @@ class StoredStream:
     def locked(self) -> Iterator[bool]:
         """One process at a time makes a reading; says whether others have made some."""
         with self._log.locked() as changed:
-            found = self._door.find(self.name)
-            if found is None:
+            run = self._door.find(self.name)
+            if run is None:
                 raise LedgerBroken(
                     f"The ledger does not know the stream {self.name!r} any more."
                 )
-            before, self._run = self._run.steps, found
+            before, self._run = self._run.steps, run
             self._compare()  # and completes a step
-            yield changed or found.steps != before
+            yield changed or run.steps != before
 
     def add(self, record: Record, plan_hash: str | None = None) -> None:
         """Writes a reading, and then its step in the ledger. Only then may it be shown."""
@@ -112,9 +112,11 @@ class StoredStream:
         """Compares what is stored with what the ledger knows, and with what is asked for."""
         self._compare()
         begun = _from_bytes(self._log.records[0])
-        asked = json.loads(canonical_text(dict(about)))
-        if begun != asked:
-            other = [name for name in {**begun, **asked} if begun.get(name) != asked.get(name)]
+        request = json.loads(canonical_text(dict(about)))
+        if begun != request:
+            other = [
+                name for name in {**begun, **request} if begun.get(name) != request.get(name)
+            ]
             raise InvalidParameter(
                 f"The stream {self.name!r} was begun with another {', '.join(sorted(other))}. "
                 "Give the same, or begin a stream under another name. Nothing was spent."
@@ -186,5 +188,5 @@ def _to_bytes(record: Record) -> bytes:
 
 
 def _from_bytes(record: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = {**json.loads(record)}
-    return found
+    fields: dict[str, Any] = {**json.loads(record)}
+    return fields

@@ -97,9 +97,9 @@ class Watch:
         record["version"] = self._door.policy.data_name([self._question.table])
         self._stepping.write(record, self._door.plan_hash(plan))
 
-    def _check_values(self, found: tuple[int, int, Fraction]) -> None:
+    def _check_values(self, values: tuple[int, int, Fraction]) -> None:
         """The policy may have other bounds by now: the noise was made for these."""
-        if found != (self.promise.low, self.promise.high, self.grid):
+        if values != (self.promise.low, self.promise.high, self.grid):
             raise InvalidParameter(
                 "The policy has other bounds, or another grid, than when this watch began: its "
                 "noise was made for those. Restore them, or begin a watch under another name. "
@@ -178,18 +178,21 @@ def open_watch(
     since: object,
     every: object,
     wait: int,
-    **given: Unpack[StreamOptions],
+    **arguments: Unpack[StreamOptions],
 ) -> Watch | Branch:
     """A watch of a session, charged once; or, with `explain`, what it would be."""
-    options, door = read_options(given), stream_door(session)
-    asked, days = WatchQuestion.read(session, question), whole(wait, "wait", least=0)
+    options, door = read_options(arguments), stream_door(session)
+    watch_question, days = WatchQuestion.read(session, question), whole(wait, "wait", least=0)
     called = name or _name_of(question, door)
     begun = stored_about(door, called).get("since") if since is None else since
-    schedule, table = WatchSchedule.of(begun, until, every), session.policy.tables[asked.table]
+    schedule, table = (
+        WatchSchedule.of(begun, until, every),
+        session.policy.tables[watch_question.table],
+    )
     limit = _per_person(table, options.get("per_person"))
-    trial = asked.plan(session, schedule.days(1), limit, Fraction(1))
+    trial = watch_question.plan(session, schedule.days(1), limit, Fraction(1))
     low, high, grid = row_values(trial)
-    number = watched_number(trial, asked.column)
+    number = watched_number(trial, watch_question.column)
     counts = grid == 1 and number.count
     most = limit if counts else min(limit, table.max_rows_per_unit_per_group)
     tables = door.private(trial)  # WHERE may read more than one
@@ -198,16 +201,18 @@ def open_watch(
     level = confidence_level(options.get("confidence", 0.95))
     first = schedule.days(1)
     allowed = _moves(price.design.promise, len(first), most)
-    checked = door.check(asked.plan(session, first, most, Fraction(1)), allowed, tables)
+    checked = door.check(
+        watch_question.plan(session, first, most, Fraction(1)), allowed, tables
+    )
     if options.get("explain"):
         rule = RULE.format(wait=days)
         about = f"Watch from {schedule.since} to {schedule.until}"
         return explain_counter(about, price, grid, level, rule, checked.describe(None))
     shape = {"grid": str(grid), "wait": days, "most": most, "unit": _kind_of_unit(table)}
-    said = {"kind": "watch", "question": question, **schedule.to_json(), **shape}
-    stepping = SteppingCounter.open(door, called, price, tables, said)
-    kept = (grid, days, level, most, counts, number.name)
-    return Watch(session, door, asked, schedule, *kept, stepping)
+    record = {"kind": "watch", "question": question, **schedule.to_json(), **shape}
+    stepping = SteppingCounter.open(door, called, price, tables, record)
+    facts = (grid, days, level, most, counts, number.name)
+    return Watch(session, door, watch_question, schedule, *facts, stepping)
 
 
 def _moves(promise: Promise, days: int, most: int) -> tuple[int, int]:

@@ -65,9 +65,9 @@ class WatchQuestion:
     ) -> Plan:
         """The plan that reads these days; `most` rows of one person count on a day."""
         policy = _with_days(session.policy, self, days, most)
-        made = session.plan_under(policy, self.text, {"epsilon": epsilon, "delta": 0})
-        _scale(made)
-        return made if self.unit is None else group_by_unit(made, self.unit)
+        plan = session.plan_under(policy, self.text, {"epsilon": epsilon, "delta": 0})
+        _scale(plan)
+        return plan if self.unit is None else group_by_unit(plan, self.unit)
 
 
 def row_values(plan: Plan) -> tuple[int, int, Fraction]:

@@ -46,8 +46,8 @@ class WatchedSteps:
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each step, as in `to_arrow`."""
-        found: list[dict[str, Any]] = self.to_arrow().to_pylist()
-        return found
+        rows: list[dict[str, Any]] = self.to_arrow().to_pylist()
+        return rows
 
     def to_arrow(self) -> "pa.Table":
         """The first day of each step, its number, the sum after it, and both margins. The
@@ -64,9 +64,9 @@ class WatchedSteps:
 
     def to_csv(self, file: Path) -> None:
         """Writes the columns of `to_arrow`, and beside each number what is protected."""
-        found = self.to_arrow()
-        said = pa.array([self.promise] * found.num_rows, pa.string())
-        csv.write_csv(found.append_column("protects", said), file)
+        table = self.to_arrow()
+        promises = pa.array([self.promise] * table.num_rows, pa.string())
+        csv.write_csv(table.append_column("protects", promises), file)
 
     def plot(self) -> Any:
         """A picture of all steps with their bands, and of the sum.

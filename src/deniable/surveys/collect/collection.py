@@ -261,7 +261,7 @@ def _fix_manifest(
     file = folder / "manifest.json"
     key = None if secret is None else (secret.public.n, secret.public.e)
     if not file.exists():
-        made = make_manifest(
+        manifest = make_manifest(
             survey,
             mode=choices.mode,
             key=key,
@@ -269,8 +269,8 @@ def _fix_manifest(
             origin=choices.origin,
         )
         if check is not None:
-            check(made)
-        write_once(file, made.canonical())
+            check(manifest)
+        write_once(file, manifest.canonical())
     fixed = read_manifest(file.read_bytes())
     again = make_manifest(
         survey,

@@ -146,8 +146,8 @@ def _fit(system: _System, cohorts: Matrix, selected: list[int]) -> tuple[Matrix,
     variance = gain**2 @ (system.coins / people)
     for i in range(len(cohorts)):  # one person moves all bits of a cohort together
         rows = slice(i * system.bits, (i + 1) * system.bits)
-        one = gain[:, rows] @ filters[rows]
-        drawn = one**2 @ likely - (one @ likely) ** 2
+        cohort_gain = gain[:, rows] @ filters[rows]
+        drawn = cohort_gain**2 @ likely - (cohort_gain @ likely) ** 2
         variance += np.maximum(drawn, 0.0) / people[rows.start]
     fitted = np.clip(filters @ shares, 0.0, 1.0)
     rates = system.low + (system.high - system.low) * fitted

@@ -36,8 +36,8 @@ class BirthdayDesign:
         """
         if self.device is None:
             return self.rate if answer else 1 - self.rate
-        asked = sum(row.outcomes for row in self.device.rows if row.say == "first")
-        truth = Fraction(asked, self.device.outcomes)
+        first_outcomes = sum(row.outcomes for row in self.device.rows if row.say == "first")
+        truth = Fraction(first_outcomes, self.device.outcomes)
         return truth * answer + (1 - truth) * self.rate
 
     @property
@@ -70,8 +70,8 @@ def find_birthday(question: ManifestQuestion, device: str | None = None) -> Birt
         return BirthdayDesign(p)
     truth = p - q
     for name in ("die", "cards", "spinner") if device is None else (device,):
-        for made in _throws(name, truth):
-            return BirthdayDesign(q / (1 - truth), made)
+        for hand_device in _throws(name, truth):
+            return BirthdayDesign(q / (1 - truth), hand_device)
     raise InvalidParameter(
         f"{question.id} is answered in {truth} of all throws: "
         f"{'no die, cards or spinner' if device is None else repr(device)} can draw that. Use "

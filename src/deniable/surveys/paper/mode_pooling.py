@@ -59,7 +59,7 @@ def pool_modes(
         for question in first.private
         if all(question.id in {q.id for q in each.private} for each, _ in modes)
     ]
-    found: list[PooledAnswer] = []
+    answers: list[PooledAnswer] = []
     for question in shared:
         labels = question.labels[chosen]
         counted = [_count(manifest, bodies, question.id) for manifest, bodies in modes]
@@ -69,10 +69,10 @@ def pool_modes(
             parts = [mode[place] for mode in counted]
             each = tuple(pool([part], confidence=confidence) for part in parts)
             pooled = pool(parts, confidence=confidence)
-            found.append(PooledAnswer(question.id, labels[place], each, pooled))
-    if not found:
+            answers.append(PooledAnswer(question.id, labels[place], each, pooled))
+    if not answers:
         raise InvalidData("The modes share no private question that can be pooled.")
-    return tuple(found)
+    return tuple(answers)
 
 
 Counted = list[tuple[RandomizedResponse, tuple[int, int]]]

@@ -54,8 +54,8 @@ def declared_response(design: Any) -> RandomizedResponse:
             make, count = _WITH_RATES[name]
             listed = rates if isinstance(rates, list) else [rates]
             if len(listed) == count:
-                made: RandomizedResponse = make(*map(_read_rate, listed))
-                return made
+                response: RandomizedResponse = make(*map(_read_rate, listed))
+                return response
     raise InvalidParameter(
         'A design is "two-coins", "die", "cards", {warner = "3/4"}, {crosswise = "1/4"} or '
         '{unrelated = ["1/2", "1/12"]}. Without one, give `epsilon` or `odds`.'

@@ -109,7 +109,7 @@ class Manifest(StrictModel):
         The last is so that a page can hold it as it is.
         """
         text = json.dumps(self.model_dump(), sort_keys=True, separators=(",", ":"))
-        return "".join(_MARKUP.get(one, one) for one in text).encode("ascii")
+        return "".join(_MARKUP.get(character, character) for character in text).encode("ascii")
 
     @cached_property
     def hash(self) -> str:
@@ -139,15 +139,19 @@ class Manifest(StrictModel):
     def read_report(self, body: bytes) -> dict[str, Any]:
         """The reports in a body, by question. Refuses anything that no device could send."""
         reports = read_body(self.hash, self._fields, body)
-        asked = [question.id for question in self.private if question.id in reports]
+        answered_ids = [question.id for question in self.private if question.id in reports]
         if self.collection == "one-question-each":
-            if self.private and len(asked) != 1:
+            if self.private and len(answered_ids) != 1:
                 raise InvalidData("The report is refused: it must answer one private question.")
             return reports
         for question in self.questions:
             if not question.is_asked(reports) and question.id in reports:
                 raise InvalidData(f"The report is refused: {question.id} was not asked.")
-            if question.private and question.is_asked(reports) and question.id not in asked:
+            if (
+                question.private
+                and question.is_asked(reports)
+                and question.id not in answered_ids
+            ):
                 raise InvalidData(f"The report is refused: {question.id} is missing.")
         return reports
 

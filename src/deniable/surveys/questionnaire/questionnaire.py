@@ -213,7 +213,7 @@ def _refuse_control_characters(content: Any) -> None:
         for part in content:
             _refuse_control_characters(part)
     elif isinstance(content, str) and any(
-        category(one) == "Cc" and one not in "\n\t" for one in content
+        category(character) == "Cc" and character not in "\n\t" for character in content
     ):
         raise ValueError("a text holds control characters")
 

@@ -108,7 +108,7 @@ def _number_design(question: ManifestQuestion, channel: DitherChannel) -> Any:
 def _boxes(question: ManifestQuestion, design: Any, joint: bool) -> DesignedQuestion:
     labels = next(iter(question.labels.values()))
     options: list[Any] = [*labels[: len(labels) - question.declines]]
-    asked = SurveyQuestion(
+    survey_question = SurveyQuestion(
         id=question.id,
         kind="multiple-choice",
         text=next(iter(question.text.values())),
@@ -116,7 +116,9 @@ def _boxes(question: ManifestQuestion, design: Any, joint: bool) -> DesignedQues
         prefer_not_to_say=question.declines,
     )
     loss = design.loss if joint else design.loss * question.answers
-    return DesignedQuestion(asked, design, loss, "by the manifest", question.answers, joint)
+    return DesignedQuestion(
+        survey_question, design, loss, "by the manifest", question.answers, joint
+    )
 
 
 def _agreeing(design: Any, agrees: bool) -> Any:

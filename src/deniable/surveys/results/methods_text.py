@@ -22,7 +22,7 @@ def methods_paragraph(results: SurveyResults) -> str:
     """How the survey was done and its numbers were made."""
     manifest, batches = results.manifest, results.batches
     loss = survey_loss(manifest)
-    asked = (
+    opening = (
         "Each respondent got one private question, drawn at random"
         if manifest.collection == "one-question-each"
         else "Each respondent was asked all questions"
@@ -32,7 +32,7 @@ def methods_paragraph(results: SurveyResults) -> str:
         "REHEARSAL with made-up people." if manifest.rehearsal else "",
         f"{results.respondents:,} reports arrived in {_batches(len(batches.days))} from "
         f"{batches.days[0]} to {batches.days[-1]}.",
-        f"{asked}. Private answers were randomized before they were sent, by the channels in "
+        f"{opening}. Private answers were randomized before they were sent, by the channels in "
         f"the manifest (SHA-256 {manifest.hash}); the true answers were never collected.",
         f"All reports of one person satisfy local differential privacy with epsilon at most "
         f"{loss.epsilon():.4g} (delta 0): they multiply the odds between any two answers of "

@@ -77,8 +77,8 @@ class ResultReader:
         if design is None:
             yield self._number(question, -1, _public_mean(question, reports, rule))
             return
-        found = estimate_answers(design, reports, rule)
-        for place, number in zip(_places(question), found, strict=True):
+        numbers = estimate_answers(design, reports, rule)
+        for place, number in zip(_places(question), numbers, strict=True):
             if place in _shown(question):
                 yield self._number(question, place, number)
         if question.kind == "scale" and hasattr(design, "matrix"):
@@ -87,11 +87,11 @@ class ResultReader:
             yield self._number(question, -1, mean)
 
     def _number(
-        self, question: ManifestQuestion, place: int, found: FoundNumber, **more: Any
+        self, question: ManifestQuestion, place: int, reading: FoundNumber, **more: Any
     ) -> ResultNumber:
         labels = question.labels[self.language]
         label = self.words.say("mean", self.language) if place < 0 else labels[place]
-        return ResultNumber(question.id, place, label, found, **more)
+        return ResultNumber(question.id, place, label, reading, **more)
 
     def tables(self) -> Iterator[GroupTable]:
         """The tables of all pairs of questions that have a readable one."""
@@ -130,11 +130,11 @@ class ResultReader:
         self,
         question: ManifestQuestion,
         by: ManifestQuestion,
-        found: list[tuple[FoundNumber, ...]],
+        numbers_by_group: list[tuple[FoundNumber, ...]],
         share_of: Literal["all", "group"],
     ) -> Iterator[tuple[ResultNumber, ...]]:
         groups = by.labels[self.language]
-        for group, numbers in enumerate(found):
+        for group, numbers in enumerate(numbers_by_group):
             yield tuple(
                 self._number(
                     question,

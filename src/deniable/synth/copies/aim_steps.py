@@ -31,10 +31,10 @@ _EXPECTED = sqrt(2 / pi)  # the mean distance of a normal number from 0, in devi
 
 def fit_aim(measuring: Measuring, columns: MergedTables, never: Never) -> CliqueModel:
     """All rounds; then the model that fits everything that was measured."""
-    made, planner = measuring.made, measuring.planner
+    copy_plan, planner = measuring.made, measuring.planner
     reach = float(planner.sensitivity)
-    weights = weigh(made, columns.places)
-    budget = RoundBudget.of(made.budget, made.rho)
+    weights = weigh(copy_plan, columns.places)
+    budget = RoundBudget.of(copy_plan.budget, copy_plan.rho)
     whole = budget.left
     model = CliqueModel.independent(columns.single, columns.total, never)
     tables: dict[Places, NoisyTable] = {
@@ -48,7 +48,7 @@ def fit_aim(measuring: Measuring, columns: MergedTables, never: Never) -> Clique
         if not fitting:
             break
         plan = plan_round(
-            made,
+            copy_plan,
             planner,
             columns,
             {own: weights[own] for own in fitting},
@@ -70,7 +70,7 @@ def fit_aim(measuring: Measuring, columns: MergedTables, never: Never) -> Clique
 
 
 def plan_round(
-    made: CopyPlan,
+    copy_plan: CopyPlan,
     planner: MarginalPlanner,
     columns: MergedTables,
     weights: dict[Places, int],
@@ -93,32 +93,35 @@ def plan_round(
                 bias=weight * noise,
             )
         )
-    return plan_choice(made, planner, tables, price)
+    return plan_choice(copy_plan, planner, tables, price)
 
 
 def plan_choice(
-    made: CopyPlan, planner: MarginalPlanner, tables: Sequence[TableDistance], price: Fraction
+    copy_plan: CopyPlan,
+    planner: MarginalPlanner,
+    tables: Sequence[TableDistance],
+    price: Fraction,
 ) -> Plan:
     """The plan that chooses one of these tables, for the choice's share of a round."""
     return planner.plan_choice(
         tables,
         scale=SCALE,
         epsilon=root_down(8 * price * AIM_CHOICE),
-        confidence=made.confidence,
+        confidence=copy_plan.confidence,
     )
 
 
-def weigh(made: CopyPlan, places: Places) -> dict[Places, int]:
+def weigh(copy_plan: CopyPlan, places: Places) -> dict[Places, int]:
     """The tables that may be measured: those of the workload, and smaller ones in them; each
     with the number of columns that it shares with the workload's tables, weighted."""
-    wanted = [
+    workload = [
         (tuple(i for i, place in enumerate(places) if place in columns), weight)
-        for columns, weight in zip(made.scored, made.weights, strict=True)
+        for columns, weight in zip(copy_plan.scored, copy_plan.weights, strict=True)
     ]
-    found = dict.fromkeys(
-        part for own, _ in wanted for size in (2, 3) for part in combinations(own, size)
+    parts = dict.fromkeys(
+        part for own, _ in workload for size in (2, 3) for part in combinations(own, size)
     )
-    shared = {part: sum(w * len({*part} & {*own}) for own, w in wanted) for part in found}
+    shared = {part: sum(w * len({*part} & {*own}) for own, w in workload) for part in parts}
     most = max(shared.values(), default=1)
     return {part: max(1, round(_MOST_WEIGHT * own / most)) for part, own in shared.items()}
 

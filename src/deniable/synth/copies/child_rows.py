@@ -34,11 +34,11 @@ class ChildRows:
     count: str
 
     def __call__(
-        self, made: CopyPlan, cells: Sequence[ColumnCells], codes: Codes, chance: Generator
+        self, copy_plan: CopyPlan, cells: Sequence[ColumnCells], codes: Codes, chance: Generator
     ) -> "tuple[Codes, pa.Table]":
         """The cells and the values of the delivered children, with their parent's columns."""
-        names = [name for name in self._shared if name in made.columns]
-        places = [made.columns.index(name) for name in names]
+        names = [name for name in self._shared if name in copy_plan.columns]
+        places = [copy_plan.columns.index(name) for name in names]
         own = self._code_parents(names, [cells[place] for place in places])
         coarse = [_coarsen(cells[place]) for place in places]
         drawn, owners = draw_children(
@@ -49,7 +49,7 @@ class ChildRows:
         )
         delivered = codes[drawn]
         delivered[:, places] = own[owners]
-        rows = draw_rows(made, cells, delivered, chance)
+        rows = draw_rows(copy_plan, cells, delivered, chance)
         for name in names:
             place = rows.column_names.index(name)
             values = self.parents[name].take(pa.array(owners))
@@ -58,8 +58,8 @@ class ChildRows:
 
     @property
     def _shared(self) -> list[str]:
-        made = self.key, self.count
-        return [name for name in self.parents.column_names if name not in made]
+        added_columns = self.key, self.count
+        return [name for name in self.parents.column_names if name not in added_columns]
 
     def _code_parents(self, names: Sequence[str], cells: Sequence[ColumnCells]) -> Codes:
         columns = [

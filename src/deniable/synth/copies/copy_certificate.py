@@ -49,7 +49,7 @@ class CopyCertificate:
             "version": COPY_VERSION,
             "statement": dict(self.statement),
             "signature": self.signature,
-            "releases": [dict(one) for one in self.releases],
+            "releases": [dict(release) for release in self.releases],
         }
 
     @property
@@ -76,13 +76,13 @@ def certify_copy(
 ) -> CopyCertificate | None:
     """The certificate of a copy; None for a rehearsal. `facts` are those of its plan."""
     written = [release.to_dict() for release in releases]
-    if any(one["certificate"] is None for one in written):
+    if any(document["certificate"] is None for document in written):
         return None
     statement = {
         **facts,
         "rows": len(rows),
         "rows_hash": fingerprint(rows),
-        "steps": [_hash(one) for one in written],
+        "steps": [_hash(document) for document in written],
         "scorecard": write_scorecard(scorecard),
         "key": ledger.public_key,
     }
@@ -129,8 +129,8 @@ def _verify(document: Any, rows: "pa.Table | None", key: str | None) -> list[str
     _require(key is None or key.strip().lower() == signer, "another key than the one given")
     signed = signature_is_valid(_message(statement), document["signature"], signer)
     _require(signed, "a signature that does not fit its statement")
-    steps = [verify(one, key=signer) for one in document["releases"]]
-    same = [_hash(one) for one in document["releases"]] == list(statement["steps"])
+    steps = [verify(release, key=signer) for release in document["releases"]]
+    same = [_hash(release) for release in document["releases"]] == list(statement["steps"])
     _require(same and bool(steps), "other steps than it states")
     _check_run(statement, steps)
     _check_scorecard(statement, document["releases"][-1], steps[-1].plan)
@@ -153,19 +153,19 @@ def _check_run(statement: Mapping[str, Any], steps: Sequence[VerifiedCertificate
         *(Fraction(statement["loss"][side]) for side in ("epsilon", "delta"))
     )
     _require(ConcentratedLoss(rho).fits(price), "a price below its loss")
-    places = [one.certificate.statement["ledger"] for one in steps]
+    places = [step.certificate.statement["ledger"] for step in steps]
     paid = [place for place in places if place["run"] is not None]
-    keys = [one for one in steps if one.certificate.statement["ledger"]["run"] is None]
+    keys = [step for step in steps if step.certificate.statement["ledger"]["run"] is None]
     one_run = len({place["position"] for place in paid}) == 1
     in_order = [place["run"]["step"] for place in paid] == list(range(1, len(paid) + 1))
     _require(one_run and in_order, "steps of several runs, or not all of one")
-    spent = sum((_rho(one.plan) for one in steps if one not in keys), Fraction(0))
+    spent = sum((_rho(step.plan) for step in steps if step not in keys), Fraction(0))
     _require(spent <= rho, "steps that cost more than it states")
-    found = [Fraction(0), Fraction(0)]
-    for one in keys:
-        found = [found[0] + one.plan.epsilon, found[1] + one.plan.delta]
+    cost = [Fraction(0), Fraction(0)]
+    for step in keys:
+        cost = [cost[0] + step.plan.epsilon, cost[1] + step.plan.delta]
     stated = [Fraction(statement["keys"][side]) for side in ("epsilon", "delta")]
-    _require(found[0] <= stated[0] and found[1] <= stated[1], "keys beyond their price")
+    _require(cost[0] <= stated[0] and cost[1] <= stated[1], "keys beyond their price")
 
 
 def _rho(plan: Plan) -> Fraction:
@@ -208,7 +208,7 @@ def make_copy_label(statement: Mapping[str, Any]) -> Label:
     lines, guesses = describe_strength(epsilon, delta)
     unit = statement["unit"]
     who = f"Each {quoted(unit)}" if unit else "Each row"
-    errors = sorted(statement["scorecard"]["errors"], key=lambda one: -one[1])
+    errors = sorted(statement["scorecard"]["errors"], key=lambda error: -error[1])
     level = percent(Fraction(statement["scorecard"]["confidence"]))
     sections = (
         ("Whose privacy", (f"{who} of {quoted(statement['table'])} is protected.",)),

@@ -188,9 +188,9 @@ class CopyPlan:
 
     def count_steps(self) -> int:
         """About how many statements will run: what the time depends on."""
-        found, count = len(self.texts) + len(self.cut), len(self.modelled)
+        searches, count = len(self.texts) + len(self.cut), len(self.modelled)
         tables = self.budget.rounds if self.method == "aim" else count - 1
-        return found + count + tables + 1  # one for choices and scores
+        return searches + count + tables + 1  # one for choices and scores
 
     def _explain_fitting(self) -> str:
         if self.method == "mst" and self.rules.impossible:
@@ -214,7 +214,7 @@ class CopyPlan:
                 f"{percent(self.budget.cuts)} cuts {', '.join(numbers)} at {len(LEVELS)} "
                 "private quantiles, inside the declared bounds"
             )
-        follows = [self.columns[one.place] for one in self.rules.depends]
+        follows = [self.columns[dependence.place] for dependence in self.rules.depends]
         lines += [f"not measured, because declared to depend: {', '.join(follows)}"] * bool(
             follows
         )

@@ -44,28 +44,28 @@ def add_intervals(
     text: str, answer: "pa.Table", about: CountedTables, confidence: Fraction
 ) -> "pa.Table":
     """The answer, with an interval for each count if the question is a marginal."""
-    asked = read_plain_count(text, about.name)
-    if asked is None or not asked.used <= about.listed:
+    question = read_plain_count(text, about.name)
+    if question is None or not question.used <= about.listed:
         return answer  # the value of a row says nothing about the others of its interval
-    if {asked.count, *asked.shown} != set(answer.column_names):
+    if {question.count, *question.shown} != set(answer.column_names):
         return answer
-    found = _from_measurements(asked, about, confidence)
-    if found is None:
-        half = _from_scorecard(asked, about)
+    intervals = _from_measurements(question, about, confidence)
+    if intervals is None:
+        half = _from_scorecard(question, about)
         if half is None:
             return answer
         scale = max(about.total, 0.0) / max(1, about.rows)
-        own = [scale * n for n in answer[asked.count].to_pylist()]
+        own = [scale * n for n in answer[question.count].to_pylist()]
         ends = [(n - half, n + half) for n in own]
     else:
-        rows = zip(*(answer[name].to_pylist() for name in asked.shown), strict=True)
-        keys = list(rows) if asked.shown else [()] * len(answer)
-        if any(key not in found for key in keys):
+        rows = zip(*(answer[name].to_pylist() for name in question.shown), strict=True)
+        keys = list(rows) if question.shown else [()] * len(answer)
+        if any(key not in intervals for key in keys):
             return answer
-        ends = [found[key] for key in keys]
+        ends = [intervals[key] for key in keys]
     for place, side in enumerate(("low", "high")):
         values = [max(0.0, end[place]) for end in ends]
-        name = f"{asked.count}_{side}"
+        name = f"{question.count}_{side}"
         while name in answer.column_names:
             name += "_"
         answer = answer.append_column(name, pa.array(values, pa.float64()))
@@ -73,16 +73,16 @@ def add_intervals(
 
 
 def _from_measurements(
-    asked: PlainCount, about: CountedTables, confidence: Fraction
+    question: PlainCount, about: CountedTables, confidence: Fraction
 ) -> dict[tuple[Any, ...], tuple[float, float]] | None:
     """An interval for each group, from the measured table that gives the narrowest."""
     level = NormalDist().inv_cdf((1 + float(confidence)) / 2)
     best: tuple[float, dict[tuple[Any, ...], tuple[float, float]]] | None = None
     for table in about.measured:
         names = {name.lower() for name in table.columns}
-        if not asked.used <= names or _too_large(table):
+        if not question.used <= names or _too_large(table):
             continue
-        groups = _group(asked, about.name, table)
+        groups = _group(question, about.name, table)
         if groups is None:
             continue
         flat = table.counts.ravel()
@@ -109,7 +109,7 @@ def _too_large(table: MeasuredTable) -> bool:
 
 
 def _group(
-    asked: PlainCount, name: str, table: MeasuredTable
+    question: PlainCount, name: str, table: MeasuredTable
 ) -> dict[tuple[Any, ...], set[int]] | None:
     """The cells of a measured table in each group of the answer; None if a group has only a
     part of a merged cell."""
@@ -124,11 +124,11 @@ def _group(
     columns = list(zip(*rows, strict=True))
     arrays = {n: pa.array(list(own)) for n, own in zip(table.columns, columns, strict=False)}
     cells = pa.table({**arrays, _CELL: pa.array(list(columns[-1]), pa.int64())})
-    keys = ", ".join(map(quote_name, asked.keys))
+    keys = ", ".join(map(quote_name, question.keys))
     chosen = f"{keys}, {quote_name(_CELL)}" if keys else quote_name(_CELL)
     try:
-        found = query_rows(
-            {name: cells}, f"SELECT {chosen} FROM {quote_name(name)}{asked.where}"
+        answer = query_rows(
+            {name: cells}, f"SELECT {chosen} FROM {quote_name(name)}{question.where}"
         )
     except DeniableError:
         return None
@@ -137,7 +137,7 @@ def _group(
         members[cell] = members.get(cell, 0) + 1
     listed: dict[tuple[Any, ...], list[int]] = {}
     for row in zip(
-        *(found.column(i).to_pylist() for i in range(found.num_columns)), strict=True
+        *(answer.column(i).to_pylist() for i in range(answer.num_columns)), strict=True
     ):
         listed.setdefault(row[:-1], []).append(row[-1])
     if any(own.count(cell) < members[cell] for own in listed.values() for cell in set(own)):
@@ -145,11 +145,11 @@ def _group(
     return {key: set(own) for key, own in listed.items()}
 
 
-def _from_scorecard(asked: PlainCount, about: CountedTables) -> float | None:
+def _from_scorecard(question: PlainCount, about: CountedTables) -> float | None:
     """How far any sum of cells may be off, if the columns were scored together."""
-    found = [
-        one.high
-        for one in about.scorecard.errors
-        if asked.used <= {name.lower() for name in one.columns}
+    highs = [
+        pair_error.high
+        for pair_error in about.scorecard.errors
+        if question.used <= {name.lower() for name in pair_error.columns}
     ]
-    return min(found) * max(about.total, 1.0) if found else None
+    return min(highs) * max(about.total, 1.0) if highs else None

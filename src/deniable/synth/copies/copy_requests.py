@@ -48,22 +48,22 @@ def plan_source(
     **options: Any,
 ) -> CopyPlan:
     """A copy of a table or relation, before it is charged."""
-    asked = _CopyRequest(**_known(options))
+    request = _CopyRequest(**_known(options))
     subject = source.table
     price, spare = positive(epsilon, "epsilon"), read_delta(session.policy, delta)
-    names = _read_columns(subject, asked.columns)
+    names = _read_columns(subject, request.columns)
     ranges = {
         name: read_range(subject.columns[name], ends)
-        for name, ends in _by_name(asked.dates, names, "dates").items()
+        for name, ends in _by_name(request.dates, names, "dates").items()
     }
-    cells = asked.find_cells(subject, names, ranges)
-    rules = read_rules(asked.depends, asked.impossible, names, cells)
-    scored, weights = _read_workload(asked.workload, names)
+    cells = request.find_cells(subject, names, ranges)
+    rules = read_rules(request.depends, request.impossible, names, cells)
+    scored, weights = _read_workload(request.workload, names)
     kinds = [subject.columns[name].kind for name in names]
     cut = sum(own is None and kind != "text" for own, kind in zip(cells, kinds, strict=True))
-    method, why = _choose_method(asked.method, cells, rules, scored)
+    method, why = _choose_method(request.method, cells, rules, scored)
     count = len(names) - len(rules.derived)
-    made = CopyPlan(
+    copy_plan = CopyPlan(
         source=source,
         columns=names,
         cells=cells,
@@ -71,19 +71,19 @@ def plan_source(
         rho=ConcentratedLoss.calibrated(epsilon=price, delta=spare).rho,
         epsilon=price,
         delta=spare,
-        confidence=read_level(asked.confidence),
-        missing=asked.missing,
+        confidence=read_level(request.confidence),
+        missing=request.missing,
         scored=scored,
-        rows=None if asked.rows is None else _read_rows(asked.rows),
+        rows=None if request.rows is None else _read_rows(request.rows),
         method=method,
         why=why,
-        keys_epsilon=asked.price_of_keys,
+        keys_epsilon=request.price_of_keys,
         weights=weights,
         dates=ranges,
         rules=rules,
     )
-    _check_sizes(made, session.policy.memory)
-    return made
+    _check_sizes(copy_plan, session.policy.memory)
+    return copy_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +112,18 @@ class _CopyRequest:
         self, table: Table, names: Sequence[str], ranges: Mapping[str, tuple[date, date]]
     ) -> tuple[ColumnCells | None, ...]:
         """The cells of all columns, as far as they are known."""
-        given, finds = _by_name(self.cuts, names, "cuts"), self.keys_epsilon is not None
-        found: list[ColumnCells | None] = []
+        cuts_by_name, finds = _by_name(self.cuts, names, "cuts"), self.keys_epsilon is not None
+        cells: list[ColumnCells | None] = []
         unknown: dict[str, InvalidParameter] = {}
         for name in names:
-            asked = table, name, given.get(name), ranges
+            arguments = table, name, cuts_by_name.get(name), ranges
             try:
-                found.append(_find_cells(*asked, missing=self.missing, finds=finds))
+                cells.append(_find_cells(*arguments, missing=self.missing, finds=finds))
             except InvalidParameter as problem:
                 unknown[name] = problem
         if unknown:
             raise _say_all(unknown, [name for name in names if name not in unknown])
-        return tuple(found)
+        return tuple(cells)
 
 
 def _say_all(unknown: Mapping[str, InvalidParameter], rest: Sequence[str]) -> InvalidParameter:
@@ -156,14 +156,14 @@ def _choose_method(
 ) -> tuple[str, str]:
     """The method, and why. It depends on nothing but public sizes."""
     sizes = [MOST_KEYS if own is None else own.size for own in cells]
-    kept = [i for i in range(len(sizes)) if i not in rules.derived]
-    wanted = [[i for i in one if i in kept] for one in scored]
-    pairs = [prod(sizes[i] for i in p) for one in wanted for p in combinations(one, 2)]
+    measured = [i for i in range(len(sizes)) if i not in rules.derived]
+    modelled = [[i for i in places if i in measured] for places in scored]
+    pairs = [prod(sizes[i] for i in p) for places in modelled for p in combinations(places, 2)]
     tree, model = (
         "method mst: columns depend on each other along a tree",
         "method aim: round by round, the table that the model describes worst",
     )
-    if len(kept) < 3:
+    if len(measured) < 3:
         return "mst", f"{tree}; with fewer than three columns there is nothing to choose"
     fits = bool(pairs) and min(pairs) <= AIM_CELLS // 4
     if method == "aim" and not fits:
@@ -176,8 +176,8 @@ def _choose_method(
         return "mst", tree
     if method == "aim":
         return "aim", model
-    if len(kept) > _AIM_COLUMNS:
-        return "mst", f"{tree}; chosen because {len(kept)} columns take AIM very long"
+    if len(measured) > _AIM_COLUMNS:
+        return "mst", f"{tree}; chosen because {len(measured)} columns take AIM very long"
     if not fits or max(pairs) > AIM_CELLS // 4:
         return "mst", f"{tree}; chosen because some pair has too many cells for AIM's model"
     return "aim", f"{model}; chosen because all pairs fit its model, and it is more accurate"
@@ -212,14 +212,14 @@ def _read_columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ...
         return others
     if isinstance(columns, str) or not columns:
         raise InvalidParameter(f"`columns` must be a list of columns. Found {columns!r}.")
-    found = []
+    names = []
     for name in columns:
         if str(name).lower() not in spelt or str(name).lower() == unit:
             cells_of(table, name)  # says what is wrong with it
-        found.append(spelt[str(name).lower()])
-    if len(set(found)) < len(found):
-        raise InvalidParameter(f"`columns` names a column twice: {', '.join(found)}.")
-    return tuple(found)
+        names.append(spelt[str(name).lower()])
+    if len(set(names)) < len(names):
+        raise InvalidParameter(f"`columns` names a column twice: {', '.join(names)}.")
+    return tuple(names)
 
 
 def _find_cells(
@@ -274,35 +274,35 @@ def _read_workload(workload: Any, names: Sequence[str]) -> Scored:
     known = {name.lower(): place for place, name in enumerate(names)}
     weighed = isinstance(workload, Mapping)
     scored, weights = [], []
-    for one in workload:
-        places = [known.get(str(name).lower(), -1) for name in one]
-        if isinstance(one, str) or -1 in places or not 1 <= len(set(places)) <= 3:
+    for table in workload:
+        places = [known.get(str(name).lower(), -1) for name in table]
+        if isinstance(table, str) or -1 in places or not 1 <= len(set(places)) <= 3:
             raise InvalidParameter(
                 "`workload` is a list of tables of one to three columns of the copy, such as "
                 '[["age", "sex"]], or maps them to weights, such as {("age", "sex"): 2}. '
-                f"Found {one!r}."
+                f"Found {table!r}."
             )
         scored.append(tuple(sorted(set(places))))
-        weights.append(positive(workload[one], "workload") if weighed else positive(1, "1"))
+        weights.append(positive(workload[table], "workload") if weighed else positive(1, "1"))
     if not scored or len(set(scored)) < len(scored):
         raise InvalidParameter("`workload` needs one or more different tables.")
     most = max(weights)
     return tuple(scored), tuple(max(1, round(WEIGHT * own / most)) for own in weights)
 
 
-def _check_sizes(made: CopyPlan, memory: int | None) -> None:
-    count = len(made.columns)
+def _check_sizes(copy_plan: CopyPlan, memory: int | None) -> None:
+    count = len(copy_plan.columns)
     if count > _MOST_COLUMNS:
         raise InvalidParameter(
             f"The copy would have {count} columns. At most {_MOST_COLUMNS} are possible: name "
             "some with `columns`. Nothing was spent."
         )
-    sizes = made.sizes
-    tables = {*combinations(range(count), 2), *made.scored}
-    cells = sum(prod(sizes[place] for place in one) for one in tables)
+    sizes = copy_plan.sizes
+    tables = {*combinations(range(count), 2), *copy_plan.scored}
+    cells = sum(prod(sizes[place] for place in places) for places in tables)
     if cells > _MOST_CELLS:
         raise InvalidParameter(
             f"The tables of the copy have {cells:,} cells together. At most {_MOST_CELLS:,} "
             "are possible: leave out columns with many keys. Nothing was spent."
         )
-    check_memory(made.table, sizes, memory)
+    check_memory(copy_plan.table, sizes, memory)

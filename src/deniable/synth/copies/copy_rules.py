@@ -44,30 +44,30 @@ class CopyRules:
     @property
     def derived(self) -> frozenset[int]:
         """The places of columns that are not measured."""
-        return frozenset(one.place for one in self.depends)
+        return frozenset(dependence.place for dependence in self.depends)
 
     @property
     def joined(self) -> frozenset[int]:
         """The places of columns with impossible combinations."""
-        return frozenset(place for one in self.impossible for place, _ in one)
+        return frozenset(place for combination in self.impossible for place, _ in combination)
 
     def fill(self, codes: NDArray[np.int64], cells: Sequence[ColumnCells]) -> None:
         """Derives the columns that depend on others."""
-        for one in self.depends:
-            codes[:, one.place] = one.codes(cells)[codes[:, one.source]]
+        for dependence in self.depends:
+            codes[:, dependence.place] = dependence.codes(cells)[codes[:, dependence.source]]
 
     def never(self, cells: Sequence[ColumnCells]) -> dict[tuple[int, ...], NDArray[np.bool_]]:
         """By the places of columns: true in the cells that no row may have."""
-        found: dict[tuple[int, ...], NDArray[np.bool_]] = {}
-        for one in self.impossible:
-            places = tuple(sorted(place for place, _ in one))
-            values = dict(one)
+        tables: dict[tuple[int, ...], NDArray[np.bool_]] = {}
+        for combination in self.impossible:
+            places = tuple(sorted(place for place, _ in combination))
+            values = dict(combination)
             table = np.ones([cells[place].size for place in places], dtype=np.bool_)
             for axis, place in enumerate(places):
                 listed = np.array([label in values[place] for label in cells[place].labels])
                 table &= listed.reshape([-1 if i == axis else 1 for i in range(len(places))])
-            found[places] = found.get(places, False) | table
-        return found
+            tables[places] = tables.get(places, False) | table
+        return tables
 
 
 def read_rules(
@@ -124,12 +124,14 @@ def _can_hold(
     for place in sorted({place for one in zeros for place, _ in one}):
         own = cells[place]
         named = [dict(one).get(place, ()) for one in zeros]
-        found = {
+        value_hits = {
             frozenset(i for i, values in enumerate(named) if label in values)
             for label in (() if own is None else own.labels)
         } or {frozenset[int]()}
         here = frozenset(i for i, one in enumerate(zeros) if place in dict(one))
-        choices.append([here - one for one in found if not any(two < one for two in found)])
+        choices.append(
+            [here - one for one in value_hits if not any(two < one for two in value_hits)]
+        )
     # What is left to choose, and the combinations that no column so far has avoided.
     waiting, tries = [(0, frozenset(range(len(zeros))))], 0
     while waiting and tries < _MOST_TRIES:
@@ -160,18 +162,18 @@ def _read_dependence(place: int, rule: Any, find: Any, cells: Any) -> Dependence
     return Dependence(place, source, values)
 
 
-def _read_impossible(one: Any, find: Any, cells: Any) -> tuple[tuple[int, Values], ...]:
+def _read_impossible(rule: Any, find: Any, cells: Any) -> tuple[tuple[int, Values], ...]:
     example = 'impossible=[{"sex": "m", "pregnant": True}]'
-    if not isinstance(one, Mapping) or not 2 <= len(one) <= _MOST_TOGETHER:
+    if not isinstance(rule, Mapping) or not 2 <= len(rule) <= _MOST_TOGETHER:
         raise InvalidParameter(
-            f"An impossible combination names two or three columns: {example}. Found {one!r}."
+            f"An impossible combination names two or three columns: {example}. Found {rule!r}."
         )
-    found = []
-    for name, given in one.items():
+    pairs = []
+    for name, entry in rule.items():
         place = find(name, "impossible")
-        values = tuple(given) if isinstance(given, list | tuple | set) else (given,)
+        values = tuple(entry) if isinstance(entry, list | tuple | set) else (entry,)
         for value in values:
             if value not in cells[place].labels:
                 raise InvalidParameter(f"`impossible`: {name} has no value {value!r}.")
-        found.append((place, values))
-    return tuple(found)
+        pairs.append((place, values))
+    return tuple(pairs)

@@ -56,37 +56,44 @@ def release_copy(
     **options: Any,
 ) -> TableCopy | Branch:
     """A private copy of a table; or, with `explain`, what it would measure."""
-    made = plan_copy(session, table, **options)
+    copy_plan = plan_copy(session, table, **options)
     if explain:
-        return made.explain(session)
-    return run_copy(session, made, check_early(session, made), progress)
+        return copy_plan.explain(session)
+    return run_copy(session, copy_plan, check_early(session, copy_plan), progress)
 
 
 def run_copy(
     session: Door,
-    made: CopyPlan,
+    copy_plan: CopyPlan,
     checked: Mapping[Places, Plan],
     progress: Callable[[float], None] | None = None,
     deliver: Delivery | None = None,
 ) -> TableCopy:
     """Charges a copy whose plans were checked, and makes it. `deliver` turns sampled cells into
     the rows that are scored and handed over; by default a value is drawn for each cell."""
-    keys, loss = _find_keys(session, made), ConcentratedLoss(made.rho)
-    with session.reserve_run(loss, tables=made.source.tables, delta=made.delta) as run:
-        measuring = Measuring(session, run, made, progress=progress, checked=dict(checked))
+    keys, loss = _find_keys(session, copy_plan), ConcentratedLoss(copy_plan.rho)
+    with session.reserve_run(
+        loss, tables=copy_plan.source.tables, delta=copy_plan.delta
+    ) as run:
+        measuring = Measuring(session, run, copy_plan, progress=progress, checked=dict(checked))
         measuring.releases += keys.values()
         return _make_copy(measuring, keys, deliver or _deliver)
 
 
-def _find_keys(session: Door, made: CopyPlan) -> dict[int, Release]:
+def _find_keys(session: Door, copy_plan: CopyPlan) -> dict[int, Release]:
     """The keys of texts, at charges of their own, before the run's. They are asked for only if
     the run fits too. The ledger keeps them, so that they are free the next time."""
-    if not made.texts:
+    if not copy_plan.texts:
         return {}
     check_room(
-        session, made.epsilon + made.keys_epsilon, 2 * made.delta, "The copy and its keys"
+        session,
+        copy_plan.epsilon + copy_plan.keys_epsilon,
+        2 * copy_plan.delta,
+        "The copy and its keys",
     )
-    return {place: session.release(made.plan_keys(session, place)) for place in made.texts}
+    return {
+        place: session.release(copy_plan.plan_keys(session, place)) for place in copy_plan.texts
+    }
 
 
 def check_room(session: Door, epsilon: Fraction, delta: Fraction, what: str) -> None:
@@ -102,34 +109,35 @@ def check_room(session: Door, epsilon: Fraction, delta: Fraction, what: str) -> 
 
 
 def _deliver(
-    made: CopyPlan, cells: Sequence[ColumnCells], codes: Codes, chance: np.random.Generator
+    copy_plan: CopyPlan, cells: Sequence[ColumnCells], codes: Codes, chance: np.random.Generator
 ) -> tuple[Codes, pa.Table]:
-    return codes, draw_rows(made, cells, codes, chance)
+    return codes, draw_rows(copy_plan, cells, codes, chance)
 
 
 def _make_copy(measuring: Measuring, keys: dict[int, Release], deliver: Delivery) -> TableCopy:
     """All steps: cuts, columns, tables; then rows, and their scorecard."""
-    made, chance = measuring.made, np.random.default_rng()
+    copy_plan, chance = measuring.made, np.random.default_rng()
     measuring.cells = [
-        _find_cells(measuring, place, keys.get(place)) for place in range(len(made.columns))
+        _find_cells(measuring, place, keys.get(place))
+        for place in range(len(copy_plan.columns))
     ]
-    cells, price = measuring.cells, made.budget.one_way_mu_squared(made.rho)
-    noisy = [measuring.measure_column(place, price) for place in made.modelled]
-    columns = MergedTables.of(made.modelled, noisy, made.rules.joined)
-    never = _never(made, cells)
-    model = (fit_aim if made.method == "aim" else fit_mst)(measuring, columns, never)
+    cells, price = measuring.cells, copy_plan.budget.one_way_mu_squared(copy_plan.rho)
+    noisy = [measuring.measure_column(place, price) for place in copy_plan.modelled]
+    columns = MergedTables.of(copy_plan.modelled, noisy, copy_plan.rules.joined)
+    never = _never(copy_plan, cells)
+    model = (fit_aim if copy_plan.method == "aim" else fit_mst)(measuring, columns, never)
     noisy_rows = min(max(0, round(columns.total)), MOST_ROWS)
-    count = noisy_rows if made.rows is None else made.rows
+    count = noisy_rows if copy_plan.rows is None else copy_plan.rows
     sample: Any = sample_cliques if isinstance(model, CliqueModel) else sample_rows
     rows = sample(model, count, chance)
     codes = np.zeros((count, len(cells)), dtype=np.int64)
-    codes[:, list(made.modelled)] = np.stack(columns.spread(rows, chance), axis=1)
-    made.rules.fill(codes, cells)
-    codes, delivered = deliver(made, cells, codes, chance)
+    codes[:, list(copy_plan.modelled)] = np.stack(columns.spread(rows, chance), axis=1)
+    copy_plan.rules.fill(codes, cells)
+    codes, delivered = deliver(copy_plan, cells, codes, chance)
     scorecard, releases = _score(measuring, codes, columns.total), measuring.releases
     ledger = measuring.session.ledger
     return TableCopy(
-        made,
+        copy_plan,
         delivered,
         columns.total,
         sqrt(total_variance(noisy)),
@@ -137,56 +145,59 @@ def _make_copy(measuring: Measuring, keys: dict[int, Release], deliver: Delivery
         scorecard,
         tuple(releases),
         measuring.session.remaining,
-        certify_copy(made.facts(columns.total), delivered, scorecard, releases, ledger),
+        certify_copy(copy_plan.facts(columns.total), delivered, scorecard, releases, ledger),
         {
             name: np.bincount(codes[:, place], minlength=cells[place].size)
-            for place, name in enumerate(made.columns)
+            for place, name in enumerate(copy_plan.columns)
         },
     )
 
 
-def _never(made: CopyPlan, cells: list[ColumnCells]) -> Never:
+def _never(copy_plan: CopyPlan, cells: list[ColumnCells]) -> Never:
     """What is impossible, by the columns of the model."""
-    places = made.modelled
+    places = copy_plan.modelled
     return {
         tuple(places.index(place) for place in own): table
-        for own, table in made.rules.never(cells).items()
+        for own, table in copy_plan.rules.never(cells).items()
     }
 
 
 def _find_cells(measuring: Measuring, place: int, keys: Release | None) -> ColumnCells:
     """The cells of a column; numbers and dates are cut at private quantiles first."""
-    made = measuring.made
-    known, column = made.cells[place], made.column(place)
+    copy_plan = measuring.made
+    known, column = copy_plan.cells[place], copy_plan.column(place)
     if known is not None:
         return known
     if keys is not None:
-        found = keys.to_arrow()["key"].to_pylist()
+        values = keys.to_arrow()["key"].to_pylist()
         # A statement holds no NUL, so such a key counts with the others.
-        texts = [key for key in found if key is not None and "\0" not in key]
-        return ColumnCells.of_found(column, texts, missing=made.missing)
-    release = measuring.step(made.plan_cuts(measuring.session, place))
+        texts = [key for key in values if key is not None and "\0" not in key]
+        return ColumnCells.of_found(column, texts, missing=copy_plan.missing)
+    release = measuring.step(copy_plan.plan_cuts(measuring.session, place))
     row = release.to_arrow().to_pylist()[0]
     cuts = [float(row[output.name]) for output in release.plan.outputs]
     if column.kind == "date":
-        return date_cells(column, *made.dates[column.name], cuts, missing=made.missing)
-    return cells_at(column, cuts, missing=made.missing)
+        return date_cells(
+            column, *copy_plan.dates[column.name], cuts, missing=copy_plan.missing
+        )
+    return cells_at(column, cuts, missing=copy_plan.missing)
 
 
 def _score(measuring: Measuring, codes: Codes, total: float) -> Scorecard:
     """The errors of the delivered rows, scaled to the noisy number of rows."""
-    made, scale = measuring.made, max(total, 0.0) / max(1, len(codes))
+    copy_plan, scale = measuring.made, max(total, 0.0) / max(1, len(codes))
     sizes = tuple(own.size for own in measuring.cells)
     models = {
-        places: whole_parts(count_rows(codes, places, sizes) * scale) for places in made.scored
+        places: whole_parts(count_rows(codes, places, sizes) * scale)
+        for places in copy_plan.scored
     }
     planner = measuring.planner
     plan = planner.plan_distances(
         [planner.distance(places, model) for places, model in models.items()],
         scale=SCALE,
-        mu_squared=made.budget.scorecard_mu_squared(made.rho),
-        delta=made.delta,
-        confidence=made.confidence,
+        mu_squared=copy_plan.budget.scorecard_mu_squared(copy_plan.rho),
+        delta=copy_plan.delta,
+        confidence=copy_plan.confidence,
     )
     release = measuring.step(plan)
     row = release.to_arrow().to_pylist()[0]
@@ -194,11 +205,11 @@ def _score(measuring: Measuring, codes: Codes, total: float) -> Scorecard:
     mechanism = release.plan.distances.mechanism
     assert isinstance(mechanism, Gaussian)
     return Scorecard.read(
-        [tuple(made.columns[place] for place in places) for places in made.scored],
+        [tuple(copy_plan.columns[place] for place in places) for places in copy_plan.scored],
         [row[output.name] / SCALE for output in release.plan.outputs],
         deviation=sqrt(mechanism.variance + 1) / SCALE,
         rounding=[len(model) / (2 * SCALE) for model in models.values()],
         total=total,
-        confidence=made.confidence,
-        weights=made.weights,
+        confidence=copy_plan.confidence,
+        weights=copy_plan.weights,
     )

@@ -72,12 +72,12 @@ def explain_memory(table: Table, sizes: Sequence[int]) -> list[str]:
 
 def machine_memory() -> int | None:
     """The bytes of memory of this machine, or of the container we are in; None if unknown."""
-    found = []
+    sizes = []
     with suppress(OSError, ValueError):
-        found.append(int(_LIMITS.read_text(encoding="ascii")))
+        sizes.append(int(_LIMITS.read_text(encoding="ascii")))
     with suppress(AttributeError, OSError, ValueError):
-        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return min((size for size in found if size > 0), default=None)
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min((size for size in sizes if size > 0), default=None)
 
 
 def _gigabytes(size: int) -> str:

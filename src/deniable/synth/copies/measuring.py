@@ -152,25 +152,29 @@ class MergedTables:
         self, rows: NDArray[np.int64], chance: np.random.Generator
     ) -> list[NDArray[np.int64]]:
         """Every column over all its cells: a merged cell becomes one of its members."""
-        found = []
+        columns = []
         for place, by in enumerate(self.merged):
             column = np.empty(len(rows), dtype=np.int64)
             for number, members in enumerate(by.members):
                 own = np.flatnonzero(rows[:, place] == number)
                 column[own] = members[chance.integers(0, members.size, own.size)]
-            found.append(column)
-        return found
+            columns.append(column)
+        return columns
 
 
 def plan_table(
-    made: CopyPlan,
+    copy_plan: CopyPlan,
     planner: MarginalPlanner,
     places: Places,
     mu_squared: Fraction,
     merged: Mapping[int, Places] | None = None,
 ) -> Plan:
     """The plan that measures the table of some columns."""
-    price = {"mu_squared": mu_squared, "delta": made.delta, "confidence": made.confidence}
+    price = {
+        "mu_squared": mu_squared,
+        "delta": copy_plan.delta,
+        "confidence": copy_plan.confidence,
+    }
     return planner.plan(places, **price, merged=merged)
 
 

@@ -24,8 +24,8 @@ def fit_mst(
     combinations are impossible."""
     alone = TreeModel.fit(columns.single, {}, columns.total).one_ways
     tree = _choose_tree(measuring, columns, alone)
-    made = measuring.made
-    price = made.budget.pair_mu_squared(made.rho) if tree else None
+    copy_plan = measuring.made
+    price = copy_plan.budget.pair_mu_squared(copy_plan.rho) if tree else None
     pairs: dict[Pair, NoisyTable] = {
         pair: measuring.measure_table(columns, pair, price)
         for pair in tree
@@ -47,27 +47,27 @@ def _choose_tree(
 ) -> list[Pair]:
     """Pairs that independent columns describe badly are more probable. Cells are counted as
     they are, and rare ones are merged before they are compared."""
-    made, count = measuring.made, len(columns.places)
+    copy_plan, count = measuring.made, len(columns.places)
     if count <= 2:
         return [(0, 1)][: count - 1]
     rows = max(columns.total, 1.0)
     candidates = list(combinations(range(count), 2))
     models = {(a, b): whole_parts(np.outer(alone[a], alone[b]) / rows) for a, b in candidates}
     cross = {pair: columns.cross(pair) for pair in candidates}
-    plan = plan_tree(made, measuring.planner, columns.places, models, cross)
+    plan = plan_tree(copy_plan, measuring.planner, columns.places, models, cross)
     row = measuring.step(plan).to_arrow().to_pylist()[0]
     return [candidates[row[output.name]] for output in plan.outputs]
 
 
 def plan_tree(
-    made: CopyPlan,
+    copy_plan: CopyPlan,
     planner: MarginalPlanner,
     places: Places,
     models: Mapping[Pair, Sequence[int]],
     cross: Mapping[Pair, Sequence[int]],
 ) -> Plan:
     """The plan that chooses a tree of pairs; those of the workload by their weights."""
-    weights = _weigh(made, places)
+    weights = _weigh(copy_plan, places)
     tables = [
         planner.distance(
             (places[a], places[b]),
@@ -81,19 +81,19 @@ def plan_tree(
     return planner.plan_choice(
         tables,
         scale=SCALE,
-        epsilon=made.budget.choice_epsilon(made.rho),
-        confidence=made.confidence,
+        epsilon=copy_plan.budget.choice_epsilon(copy_plan.rho),
+        confidence=copy_plan.confidence,
     )
 
 
-def _weigh(made: CopyPlan, places: Places) -> dict[Pair, int]:
+def _weigh(copy_plan: CopyPlan, places: Places) -> dict[Pair, int]:
     """What each pair of the model is worth: the weights of the wanted tables that hold it. A
     pair that nobody wants may still be needed to connect the tree."""
-    found = dict.fromkeys(combinations(range(len(places)), 2), 0)
-    for columns, weight in zip(made.scored, made.weights, strict=True):
-        held = [i for i, place in enumerate(places) if place in columns]
-        for pair in combinations(held, 2):
-            found[pair] += weight
-    if len(set(found.values())) == 1:
-        return dict.fromkeys(found, 1)
-    return found
+    weights = dict.fromkeys(combinations(range(len(places)), 2), 0)
+    for columns, weight in zip(copy_plan.scored, copy_plan.weights, strict=True):
+        own_places = [i for i, place in enumerate(places) if place in columns]
+        for pair in combinations(own_places, 2):
+            weights[pair] += weight
+    if len(set(weights.values())) == 1:
+        return dict.fromkeys(weights, 1)
+    return weights

@@ -101,13 +101,13 @@ def release_related(
         raise InvalidParameter(f"Two tables are copied without {', '.join(sorted(strange))}.")
     plans = []
     for source in sources:
-        asked = dict(options)
-        asked |= {what: _held(given, source) for what, given in shared.items()}
-        asked |= {"columns": _columns(source.table), "epsilon": price, "delta": spare}
-        plans.append(plan_source(session, source, **asked))
+        arguments = dict(options)
+        arguments |= {what: _held(settings, source) for what, settings in shared.items()}
+        arguments |= {"columns": _columns(source.table), "epsilon": price, "delta": spare}
+        plans.append(plan_source(session, source, **arguments))
     if explain:
-        return [made.explain(session) for made in plans]
-    checked = [check_early(session, made) for made in plans]
+        return [copy_plan.explain(session) for copy_plan in plans]
+    checked = [check_early(session, copy_plan) for copy_plan in plans]
     check_room(session, 2 * price, 2 * spare, "The two copies")
     key = str(tables[0].unit)
     parents = run_copy(session, plans[0], checked[0], deliver=_ParentRows(key))
@@ -130,12 +130,12 @@ class _ParentRows:
 
     def __call__(
         self,
-        made: CopyPlan,
+        copy_plan: CopyPlan,
         cells: Sequence[ColumnCells],
         codes: Codes,
         chance: np.random.Generator,
     ) -> tuple[Codes, "pa.Table"]:
-        rows = draw_rows(made, cells, codes, chance)
+        rows = draw_rows(copy_plan, cells, codes, chance)
         keys = pa.array(range(1, len(rows) + 1), pa.int64())
         return codes, rows.add_column(0, self.key, keys)
 

@@ -72,20 +72,27 @@ class Scorecard:
         """The mean error, by the weights of the tables."""
         weights = self.weights or (1,) * len(self.errors)
         pairs = zip(weights, self.errors, strict=True)
-        return sum(weight * one.error for weight, one in pairs) / sum(weights)
+        return sum(weight * pair_error.error for weight, pair_error in pairs) / sum(weights)
 
     def worst(self, count: int = 5) -> tuple[PairError, ...]:
         """The tables with the largest errors."""
-        return tuple(sorted(self.errors, key=lambda one: -one.error)[:count])
+        return tuple(sorted(self.errors, key=lambda pair_error: -pair_error.error)[:count])
 
     def __str__(self) -> str:
-        lines = [self._about(), "The worst:", *(f"  {one}" for one in self.worst())]
+        lines = [
+            self._about(),
+            "The worst:",
+            *(f"  {pair_error}" for pair_error in self.worst()),
+        ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         rows = [
-            [", ".join(one.columns), *(f"{end:.3f}" for end in (one.error, one.low, one.high))]
-            for one in self.worst(_SHOWN)
+            [
+                ", ".join(pair_error.columns),
+                *(f"{end:.3f}" for end in (pair_error.error, pair_error.low, pair_error.high)),
+            ]
+            for pair_error in self.worst(_SHOWN)
         ]
         headings, numeric = ["worst tables", "error", "low", "high"], [False, True, True, True]
         return html_table(headings, rows, numeric, len(self.errors) - len(rows), self._about())

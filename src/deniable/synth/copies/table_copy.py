@@ -66,14 +66,14 @@ class TableCopy:
     @property
     def tree(self) -> tuple[tuple[str, ...], ...]:
         """The pairs, and larger sets, of columns that were measured."""
-        sets = (one.columns for one in self.measured if len(one.columns) > 1)
+        sets = (table.columns for table in self.measured if len(table.columns) > 1)
         return tuple(dict.fromkeys(sets))
 
     @property
     def certificates(self) -> tuple[Certificate, ...]:
         """Of all measurements; none of a rehearsal."""
-        found = (release.certificate for release in self.releases)
-        return tuple(one for one in found if one is not None)
+        certificates = (release.certificate for release in self.releases)
+        return tuple(certificate for certificate in certificates if certificate is not None)
 
     def to_arrow(self) -> "pa.Table":
         """The rows as an Arrow table."""
@@ -177,9 +177,9 @@ class TableCopy:
             f"Tables of several columns that were measured ({plan.method}): {pairs}.",
         ]
         for name in (plan.columns[place] for place in plan.texts):
-            found = self.count_cells(name).size - 1 - plan.missing
+            count = self.count_cells(name).size - 1 - plan.missing
             lines.append(
-                f'Values of {name} that enough people have: {found}. The rest: "other".'
+                f'Values of {name} that enough people have: {count}. The rest: "other".'
             )
         if self.releases[0].rehearsal:
             lines.insert(0, "REHEARSAL: the rows of the table are made up.")

@@ -133,16 +133,18 @@ def plan_crosstabs(
 ) -> CrosstabPlans:
     """All plans of some cross-tables, and so their price. Nothing is spent."""
     subject = find_table(session.policy, table)
-    wanted_names = _read_sets(tables)
-    used = list(dict.fromkeys(name.lower() for names in wanted_names for name in names))
-    given = _read_cuts(cuts, used)
+    name_sets = _read_sets(tables)
+    used = list(dict.fromkeys(name.lower() for names in name_sets for name in names))
+    cuts_by_name = _read_cuts(cuts, used)
     cells = tuple(
-        cells_of(subject, name, cuts=given.get(name), missing=missing) for name in used
+        cells_of(subject, name, cuts=cuts_by_name.get(name), missing=missing) for name in used
     )
-    asked = tuple(tuple(used.index(name.lower()) for name in names) for names in wanted_names)
-    wanted = [tuple(sorted(columns)) for columns in asked]
-    importance = _read_weights(weights, wanted_names, used)
-    design = _design(cells, wanted, importance)
+    ordered_sets = tuple(
+        tuple(used.index(name.lower()) for name in names) for names in name_sets
+    )
+    column_sets = [tuple(sorted(columns)) for columns in ordered_sets]
+    importance = _read_weights(weights, name_sets, used)
+    design = _design(cells, column_sets, importance)
     price, spare = positive(epsilon, "epsilon"), read_delta(session.policy, delta)
     level = read_level(confidence)
     mu_squared = GaussianLoss.calibrated(epsilon=price, delta=spare).mu_squared
@@ -159,7 +161,7 @@ def plan_crosstabs(
     excess = design.variance({columns: float(own) for columns, own in shares.items()})
     least = design.least_variance()
     return CrosstabPlans(
-        subject, cells, asked, shares, plans, price, spare, level, excess / least
+        subject, cells, ordered_sets, shares, plans, price, spare, level, excess / least
     )
 
 
@@ -242,7 +244,7 @@ def _read_cuts(
 
 def _read_weights(
     weights: Mapping[tuple[str, ...], Number] | None,
-    asked: Sequence[tuple[str, ...]],
+    name_sets: Sequence[tuple[str, ...]],
     used: Sequence[str],
 ) -> dict[Columns, float]:
     """How much some tables matter, by the places of their columns."""
@@ -251,7 +253,7 @@ def _read_weights(
             '`weights` says which tables matter more, as in weights={("age", "sex"): 2}. Found '
             f"{weights!r}."
         )
-    known = {frozenset(name.lower() for name in names) for names in asked}
+    known = {frozenset(name.lower() for name in names) for names in name_sets}
     read = {}
     for names, weight in (weights or {}).items():
         listed = (names,) if isinstance(names, str) else tuple(names)

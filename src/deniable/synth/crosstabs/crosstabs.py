@@ -131,8 +131,8 @@ class Crosstabs:
     @property
     def certificates(self) -> tuple[Certificate, ...]:
         """Of the measured tables; none of a rehearsal."""
-        found = (release.certificate for release in self.releases)
-        return tuple(one for one in found if one is not None)
+        certificates = (release.certificate for release in self.releases)
+        return tuple(certificate for certificate in certificates if certificate is not None)
 
     @property
     def tables(self) -> Mapping[tuple[str, ...], CrossTable]:
@@ -143,8 +143,8 @@ class Crosstabs:
         """The tables, and the certified releases that they were estimated from, for JSON."""
         return {
             "tables": [
-                {"columns": list(one.columns), "rows": one.to_arrow().to_pylist()}
-                for one in self
+                {"columns": list(table.columns), "rows": table.to_arrow().to_pylist()}
+                for table in self
             ],
             "epsilon": str(self.plans.epsilon),
             "delta": str(self.plans.delta),
@@ -163,9 +163,11 @@ class Crosstabs:
         places = [known.get(str(name).lower(), -1) for name in names]
         own = tuple(sorted(places))
         if own not in self._fitted.variances or len(set(own)) < len(own):
-            asked = "; ".join(", ".join(self.plans.names(one)) for one in self.plans.asked)
+            listing = "; ".join(
+                ", ".join(self.plans.names(column_set)) for column_set in self.plans.asked
+            )
             raise InvalidParameter(
-                f"No table of {', '.join(map(str, names))} was released. There are: {asked}; "
+                f"No table of {', '.join(map(str, names))} was released. There are: {listing}; "
                 "and those with fewer columns."
             )
         table = self._crosstab(own)
@@ -196,7 +198,7 @@ class Crosstabs:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return "".join([*(one._repr_html_() for one in self), html_text(self._footer())])
+        return "".join([*(table._repr_html_() for table in self), html_text(self._footer())])
 
     def _footer(self) -> str:
         plans = self.plans
@@ -224,13 +226,13 @@ def _unused(names: Sequence[str], taken: set[str]) -> list[str]:
     >>> _unused(["n", "age", "n_"], {"n"})
     ['n__', 'age', 'n_']
     """
-    found = list(names)
+    new_names = list(names)
     for place, name in enumerate(names):
         if name in taken:
-            others = {*taken, *found}
-            while found[place] in others:
-                found[place] += "_"
-    return found
+            others = {*taken, *new_names}
+            while new_names[place] in others:
+                new_names[place] += "_"
+    return new_names
 
 
 def _label_array(rows: Sequence[tuple[Label, ...]], place: int) -> "pa.Array[Any]":

@@ -139,11 +139,11 @@ def _cells_within(
 
 
 def _find_column(table: Table, name: str) -> Column:
-    found = {column.lower(): column for column in table.columns}
-    if not isinstance(name, str) or name.lower() not in found:
+    spellings = {column.lower(): column for column in table.columns}
+    if not isinstance(name, str) or name.lower() not in spellings:
         hint = suggest(str(name), table.columns, "Its columns are")
         raise InvalidParameter(f"Table {table.name!r} has no column {name!r}. {hint}")
-    column = table.columns[found[name.lower()]]
+    column = table.columns[spellings[name.lower()]]
     if table.unit is not None and column.name.lower() == table.unit.lower():
         raise InvalidParameter(
             f"{column.name} is the privacy unit: its values identify people, so they are not "

@@ -76,12 +76,12 @@ class Propagation:
 
     def tables(self, rows: list[Array]) -> dict[Columns, Array]:
         """The table of every factor's columns."""
-        found: dict[Columns, Array] = {}
+        tables: dict[Columns, Array] = {}
         for own, host, home in reversed(self.folds):
-            source = rows[home] if host is None else found[host]
+            source = rows[home] if host is None else tables[host]
             columns = self.tree.cliques[home] if host is None else host
-            found[own] = add_up(source, columns, own)
-        return found
+            tables[own] = add_up(source, columns, own)
+        return tables
 
 
 def _smallest_host(tree: JunctionTree, own: Columns, others: list[Columns]) -> Columns | None:

@@ -38,8 +38,8 @@ def subsets(columns: Columns) -> list[Columns]:
 
 def closure(sets: Iterable[Columns]) -> list[Columns]:
     """The sets and all their subsets, the smallest first."""
-    found = {part for columns in sets for part in subsets(columns)}
-    return sorted(found, key=lambda part: (len(part), part))
+    parts = {part for columns in sets for part in subsets(columns)}
+    return sorted(parts, key=lambda part: (len(part), part))
 
 
 @dataclass(frozen=True, slots=True)

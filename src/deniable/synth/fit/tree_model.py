@@ -70,7 +70,7 @@ class TreeModel:
 
     def edges_from(self, root: int) -> list[Pair]:
         """(parent, child) for every pair that can be reached from a root, parents first."""
-        waiting, seen, found = [root], {root}, list[Pair]()
+        waiting, seen, edges = [root], {root}, list[Pair]()
         while waiting:
             parent = waiting.pop(0)
             for a, b in self.pairs:
@@ -78,8 +78,8 @@ class TreeModel:
                 if parent in (a, b) and child not in seen:
                     seen.add(child)
                     waiting.append(child)
-                    found.append((parent, child))
-        return found
+                    edges.append((parent, child))
+        return edges
 
 
 def estimate_total(one_ways: Sequence[NoisyTable]) -> float:

@@ -171,13 +171,13 @@ def test_force_replaces(folder):
 
 def test_the_key_is_made_once_and_is_the_owners_alone(folder, capsys):
     write("csv", TAME)
-    key, found = folder / "deniable.ledger.key", []
+    key, keys = folder / "deniable.ledger.key", []
     for words in ((), ("--force",)):
         with pytest.raises(SystemExit):
             main(["init", "visits.csv", *words])
         assert key.name in capsys.readouterr().out
-        found.append(key.read_text())
-    assert found[0] == found[1]
+        keys.append(key.read_text())
+    assert keys[0] == keys[1]
     assert key.stat().st_mode & 0o777 == 0o600
     assert (folder / f"{key.name}.pub").exists()
 
@@ -227,7 +227,7 @@ def test_a_draft_in_the_place_of_a_policy_keeps_its_ledger(folder):
     source = write("csv", TAME)
     Path("a.toml").write_text(f'[budget]\nepsilon = 1\n[tables.v]\nsource = "{source}"\n')
     dp.open("a.toml").close()
-    line = [one for one in Path("a.toml").read_text().splitlines() if one.startswith("id =")]
+    line = [row for row in Path("a.toml").read_text().splitlines() if row.startswith("id =")]
     Path("a.ledger.key.mark").unlink()
     Path("a.ledger.sqlite").unlink()
     with pytest.raises(SystemExit):

@@ -38,11 +38,11 @@ def test_every_table_of_a_connection_is_drafted(folder):
         main(["init", source])
     assert left.value.code == 0
     text = (folder / "deniable.toml").read_text()
-    assert not any(one in text for one in ("CANARY", "4711"))
+    assert not any(each in text for each in ("CANARY", "4711"))
     filled = text.replace('unit = "FILL IN"', "").replace('"FILL IN"', "1")
     (folder / "deniable.toml").write_text(filled)
     tables = load("deniable.toml").tables
-    assert {name: one.source for name, one in tables.items()} == {
+    assert {name: each.source for name, each in tables.items()} == {
         "visits": f"{source}#visits",
         "wards": f"{source}#wards",
     }

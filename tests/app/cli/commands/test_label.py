@@ -23,9 +23,9 @@ def test_words_and_a_page(run, hospital):
 
 def test_only_of_what_holds(run, hospital):
     run("sql", COUNT, "--epsilon", "0.5", "--certificate", "release.json")
-    found = json.loads((hospital / "release.json").read_text())
-    found["certificate"]["statement"]["loss"]["epsilon"] = "1/1000"
-    (hospital / "bad.json").write_text(document_text(found))
+    document = json.loads((hospital / "release.json").read_text())
+    document["certificate"]["statement"]["loss"]["epsilon"] = "1/1000"
+    (hospital / "bad.json").write_text(document_text(document))
     status, out, err = run("label", "bad.json", "--html", "label.html")
     assert (status, out) == (2, "")
     assert "signature" in err

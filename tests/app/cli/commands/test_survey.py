@@ -23,10 +23,10 @@ def test_the_whole_way(draft, tmp_path):
     assert "doping" in planned.output
     assert "Best: one each" in planned.output.replace("\n", " ")
     reports, pictures = tmp_path / "r.jsonl", tmp_path / "pictures"
-    made = RUN.invoke(
+    result = RUN.invoke(
         app, ["survey", "simulate", str(draft), "--people", "3000", "--out", str(reports)]
     )
-    assert made.exit_code == 0
+    assert result.exit_code == 0
     assert len(reports.read_text().splitlines()) == 3000
     words = ["survey", "report", str(draft), str(reports), "--pictures", str(pictures)]
     read = RUN.invoke(app, words)

@@ -57,8 +57,8 @@ def test_two_groups(policy, tmp_path):
 def test_all_pairs_and_ratios(policy):
     assert told(policy, ASK, "--epsilon", "20").count(" less that of ") == 3
     assert " over that of " in told(policy, ASK, "A", "B", "--epsilon", "20", "--as", "ratio")
-    (found,) = json.loads(told(policy, ASK, "A", "B", "--epsilon", "20", "--json"))
-    assert found["interval"][0] < 0.75 < found["interval"][1]
+    (comparison,) = json.loads(told(policy, ASK, "A", "B", "--epsilon", "20", "--json"))
+    assert comparison["interval"][0] < 0.75 < comparison["interval"][1]
     counts = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
     text = told(policy, counts, "A", "B", "--epsilon", "20", "--noise-only")
     assert "Target: these rows" in text
@@ -68,11 +68,11 @@ def test_all_pairs_and_ratios(policy):
 def test_medians_are_asked_with_room_for_their_comparison(policy, words):
     """The noise of each group takes a part of the error, which the command leaves."""
     text = "SELECT ward, MEDIAN(stay) AS m FROM visits GROUP BY ward"
-    found = json.loads(told(policy, text, *words, "--epsilon", "20", "--json"))
-    assert len(found) == (1 if words else 3)
-    assert found[0]["what"] == "MEDIAN(stay) of A less that of B"
-    assert 15 < found[0]["interval"][0] <= 20 <= found[0]["interval"][1] < 25
-    assert found[0]["p_value"] == 0.05
+    comparisons = json.loads(told(policy, text, *words, "--epsilon", "20", "--json"))
+    assert len(comparisons) == (1 if words else 3)
+    assert comparisons[0]["what"] == "MEDIAN(stay) of A less that of B"
+    assert 15 < comparisons[0]["interval"][0] <= 20 <= comparisons[0]["interval"][1] < 25
+    assert comparisons[0]["p_value"] == 0.05
 
 
 @pytest.mark.parametrize(

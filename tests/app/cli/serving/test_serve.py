@@ -100,10 +100,10 @@ def test_a_killed_worker_is_replaced(served):
 
 
 def children_of(pid):
-    found = subprocess.run(
+    listing = subprocess.run(
         ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=True
     )
-    return [int(one) for one in found.stdout.split()]
+    return [int(word) for word in listing.stdout.split()]
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,9 @@ def served(command, folder, log):
         )
         try:
             line = process.stdout.readline().decode()
-            found = re.search(r"http://[^/\s]+", line)
-            assert found, log.read_text()
-            yield process, found.group()
+            match = re.search(r"http://[^/\s]+", line)
+            assert match, log.read_text()
+            yield process, match.group()
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
@@ -71,7 +71,7 @@ def run(code, folder):
 
 
 def test_every_command_of_the_page_works(tmp_path):
-    blocks = [(found["kind"], found["code"]) for found in FENCE.finditer(PAGE.read_text())]
+    blocks = [(match["kind"], match["code"]) for match in FENCE.finditer(PAGE.read_text())]
     kinds = [kind for kind, _ in blocks]
     assert kinds.count("background") == kinds.count("stop") == 1
     log, shown, address = tmp_path / "log", [], "http://127.0.0.1:8000"
@@ -151,7 +151,7 @@ def proxied(folder, address):
 
 @pytest.mark.needs("nginx")
 def test_the_proxy_speaks_https_and_keeps_no_log_of_questions(tmp_path):
-    blocks = [found["code"] for found in FENCE.finditer(PAGE.read_text())]
+    blocks = [match["code"] for match in FENCE.finditer(PAGE.read_text())]
     (begin,) = (code for code in blocks if "visits.csv" in code and "cat >" in code)
     run(begin, tmp_path)
     run("deniable user add ann --role analyst", tmp_path)

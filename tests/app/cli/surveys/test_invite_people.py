@@ -21,12 +21,12 @@ def test_links_with_tokens_in_the_fragment(run, folder):
     assert "4 invitations" in said
     manifest = read_manifest((folder / "s.collected" / "manifest.json").read_bytes())
     assert manifest.mode == "pass"
-    made = rows(folder / "i.csv")
+    invitations = rows(folder / "i.csv")
     form = re.compile(r"https://survey\.example\.org/s/s#([0-9a-f]{32})\.([0-9a-f]{64})")
-    found = [form.fullmatch(row["link"]) for row in made]
-    assert len({each[1] for each in found}) == 4
-    assert {each[2] for each in found} == {manifest.hash}
-    assert all(row["qr_svg"].startswith("data:image/svg+xml") for row in made)
+    matches = [form.fullmatch(row["link"]) for row in invitations]
+    assert len({each[1] for each in matches}) == 4
+    assert {each[2] for each in matches} == {manifest.hash}
+    assert all(row["qr_svg"].startswith("data:image/svg+xml") for row in invitations)
     assert (folder / "i.csv").stat().st_mode & 0o777 == 0o600
 
 

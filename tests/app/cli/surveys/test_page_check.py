@@ -30,8 +30,8 @@ class Forger(Wire):
     target, change = None, None
 
     def get(self, path):
-        found = super().get(path)
-        return self.change(found) if path == self.target else found
+        page = super().get(path)
+        return self.change(page) if path == self.target else page
 
 
 @pytest.fixture
@@ -61,15 +61,15 @@ def check(run, folder, monkeypatch):
 
 
 def edit(old, new):
-    def change(found):
-        assert old in found.body
-        return type(found)(found.status, found.headers, found.body.replace(old, new, 1))
+    def change(page):
+        assert old in page.body
+        return type(page)(page.status, page.headers, page.body.replace(old, new, 1))
 
     return change
 
 
 def tell(name, value):
-    return lambda found: type(found)(found.status, {**found.headers, name: value}, found.body)
+    return lambda page: type(page)(page.status, {**page.headers, name: value}, page.body)
 
 
 def test_an_honest_server(check):
@@ -93,11 +93,11 @@ def test_an_honest_server(check):
     ],
 )
 def test_one_changed_byte_is_found(check, target, change, words):
-    found = check(target, change)
-    assert {status for status, _ in found.values()} == {1}
-    assert words in found["own"][1]
-    assert words in found["file"][1]
-    assert "The page is another one" in found["poster"][1]
+    outcomes = check(target, change)
+    assert {status for status, _ in outcomes.values()} == {1}
+    assert words in outcomes["own"][1]
+    assert words in outcomes["file"][1]
+    assert "The page is another one" in outcomes["poster"][1]
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,9 @@ def test_reloads_on_two_devices(invited, chromium, size):
         each.clock.install()
         each.on(
             "request",
-            lambda asked: sent.get(asked.url.rpartition("/")[2], []).append(asked.post_data),
+            lambda request: sent.get(request.url.rpartition("/")[2], []).append(
+                request.post_data
+            ),
         )
         each.goto(link)
         assert "#" not in each.url

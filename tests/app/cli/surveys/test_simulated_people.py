@@ -22,8 +22,8 @@ class Wire:
         self.sent.append((path, body))
         return self._answer(self._client.post(path, content=body))
 
-    def _answer(self, found):
-        return WebAnswer(found.status_code, dict(found.headers), found.content)
+    def _answer(self, response):
+        return WebAnswer(response.status_code, dict(response.headers), response.content)
 
     def __enter__(self):
         return self

@@ -34,21 +34,21 @@ class FakeProvider:
 
     def authorize(self, url):
         """What the provider sends a browser back with that comes by this URL."""
-        asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
-        code = hashlib.sha256(asked["state"].encode()).hexdigest()
-        self.codes[code] = (asked, self.subject)
-        return {"code": code, "state": asked["state"], "iss": self.issuer}
+        query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+        code = hashlib.sha256(query["state"].encode()).hexdigest()
+        self.codes[code] = (query, self.subject)
+        return {"code": code, "state": query["state"], "iss": self.issuer}
 
     def token(self, form, authorization):
         expected = base64.b64encode(f"{self.client_id}:{self.secret}".encode()).decode()
         self.seen.append(dict(form))
-        asked, subject = self.codes.pop(form.get("code"), (None, None))
+        query, subject = self.codes.pop(form.get("code"), (None, None))
         challenge = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         wanted = base64.urlsafe_b64encode(challenge).rstrip(b"=").decode()
         if (
-            asked is None
-            or asked["code_challenge"] != wanted
-            or asked["redirect_uri"] != form["redirect_uri"]
+            query is None
+            or query["code_challenge"] != wanted
+            or query["redirect_uri"] != form["redirect_uri"]
             or authorization != f"Basic {expected}"
         ):
             return 400, {"error": "invalid_grant"}
@@ -59,7 +59,7 @@ class FakeProvider:
             "aud": self.client_id,
             "iat": now,
             "exp": now + 300,
-            "nonce": asked["nonce"],
+            "nonce": query["nonce"],
             "email": "ann@clinic.example",
         }
         token = self.sign(self.claims(claims))
@@ -98,8 +98,8 @@ def running_provider(now):
                 "/.well-known/openid-configuration": provider.document,
                 "/keys": keys,
             }
-            found = documents.get(urlsplit(self.path).path)
-            self.answer(404 if found is None else 200, found)
+            content = documents.get(urlsplit(self.path).path)
+            self.answer(404 if content is None else 200, content)
 
         def do_POST(self):
             body = self.rfile.read(int(self.headers["content-length"])).decode()

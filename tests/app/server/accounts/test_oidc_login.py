@@ -41,12 +41,12 @@ def test_a_linked_subject_logs_in(login, provider):
 
 def test_what_is_sent_away(login, provider):
     url, browser = login.begin("clinic")
-    asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+    query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
     assert url.startswith(f"{provider.issuer}/authorize?")
-    assert asked["redirect_uri"] == f"{ORIGIN}/login/clinic/return"
-    assert (asked["response_type"], asked["scope"]) == ("code", "openid")
-    assert asked["code_challenge_method"] == "S256"
-    assert len({asked[name] for name in ("state", "nonce", "code_challenge")} | {browser}) == 4
+    assert query["redirect_uri"] == f"{ORIGIN}/login/clinic/return"
+    assert (query["response_type"], query["scope"]) == ("code", "openid")
+    assert query["code_challenge_method"] == "S256"
+    assert len({query[name] for name in ("state", "nonce", "code_challenge")} | {browser}) == 4
     login.finish("clinic", provider.authorize(url), browser=browser)
     assert provider.seen[0]["code_verifier"] not in url
 
@@ -130,16 +130,16 @@ def test_clocks_may_differ_by_a_minute(login, provider, clock):
                 "exp": int(at) + 300,
             }
         )
-        found = login.finish("clinic", answer, browser=browser)
-        assert found == ("Ann" if works else None)
+        name = login.finish("clinic", answer, browser=browser)
+        assert name == ("Ann" if works else None)
 
 
 def test_an_answer_works_once(login, provider):
     url, browser = login.begin("clinic")
     answer = provider.authorize(url)
     assert login.finish("clinic", answer, browser=browser) == "Ann"
-    asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
-    provider.codes[answer["code"]] = (asked, "17")  # a provider that forgets
+    query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+    provider.codes[answer["code"]] = (query, "17")  # a provider that forgets
     assert login.finish("clinic", answer, browser=browser) is None
 
 

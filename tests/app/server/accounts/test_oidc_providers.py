@@ -11,9 +11,9 @@ def test_a_file_of_providers_is_read(tmp_path):
         '[providers.clinic]\nissuer = "https://login.example"\nclient_id = "d"\n'
         'client_secret_file = "clinic.secret"\n'
     )
-    found = read_providers(file)
-    assert found == {"clinic": Provider("clinic", "https://login.example", "d", "shh")}
-    assert "shh" not in repr(found)
+    providers = read_providers(file)
+    assert providers == {"clinic": Provider("clinic", "https://login.example", "d", "shh")}
+    assert "shh" not in repr(providers)
 
 
 @pytest.mark.parametrize(

@@ -18,16 +18,16 @@ def test_the_codes_are_those_of_the_rfc(seconds, code):
 
 def test_a_code_is_valid_for_three_half_minutes():
     code = code_at(SECRET, 1000)
-    found = [
+    steps = [
         matching_step(SECRET, code, seconds=30 * step, last=0) for step in range(997, 1004)
     ]
-    assert found == [None, None, 1000, 1000, 1000, None, None]
+    assert steps == [None, None, 1000, 1000, 1000, None, None]
 
 
 def test_a_code_works_once_and_no_earlier_one_works_after_it():
     for last, works in [(998, True), (1000, False), (1001, False)]:
-        found = matching_step(SECRET, code_at(SECRET, 1000), seconds=30_000, last=last)
-        assert (found == 1000) is works
+        step = matching_step(SECRET, code_at(SECRET, 1000), seconds=30_000, last=last)
+        assert (step == 1000) is works
 
 
 @pytest.mark.parametrize("code", ["", "28708", "2870820", "٢٨٧٠٨٢", "\ud800"])

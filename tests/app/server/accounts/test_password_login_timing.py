@@ -24,28 +24,28 @@ def passwords():
 
 def measure(login, clock, pairs):
     """Processor seconds of failed log-ins of Ann, who exists, and of Eve, who does not."""
-    order, found = random.Random(7), {"ann": [], "eve": []}
+    order, times = random.Random(7), {"ann": [], "eve": []}
     for _ in range(pairs):
         clock.turn(minutes=15)  # earlier tries are forgotten
         for name in order.sample(["ann", "eve"], 2):
             begin = time.process_time()
             assert login.check(name, "incorrect horse battery") is None
-            found[name].append(time.process_time() - begin)
-    return found
+            times[name].append(time.process_time() - begin)
+    return times
 
 
-def difference(found):
+def difference(times):
     """Welch's t, without its sign."""
-    return abs(stats.ttest_ind(found["ann"], found["eve"], equal_var=False).statistic)
+    return abs(stats.ttest_ind(times["ann"], times["eve"], equal_var=False).statistic)
 
 
 def test_known_and_unknown_names_take_as_long(identities, passwords, clock, size):
     pairs = size(small=15, full=1000, what="pairs of failed log-ins")
     identities.people.add("ann", role="analyst", password_hash=passwords.hash("x" * 20))
     login = PasswordLogin(identities.people, passwords)
-    found = measure(login, clock, pairs)
-    assert 0.5 < median(found["ann"]) / median(found["eve"]) < 2
-    assert pairs < ENOUGH or difference(found) < LARGEST_T
+    times = measure(login, clock, pairs)
+    assert 0.5 < median(times["ann"]) / median(times["eve"]) < 2
+    assert pairs < ENOUGH or difference(times) < LARGEST_T
 
 
 def test_the_measure_sees_a_server_that_hashes_only_for_known_names(
@@ -57,5 +57,5 @@ def test_the_measure_sees_a_server_that_hashes_only_for_known_names(
     monkeypatch.setattr(
         passwords, "check", lambda given, kept: kept is not None and check(given, kept)
     )
-    found = measure(login, clock, 15)
-    assert median(found["ann"]) / median(found["eve"]) > 2
+    times = measure(login, clock, 15)
+    assert median(times["ann"]) / median(times["eve"]) > 2

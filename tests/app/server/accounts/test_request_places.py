@@ -61,7 +61,7 @@ def test_a_place_is_free_again_after_a_failure_and_after_a_request_that_was_give
             held[given_up].cancel()
             over.set()
             ended = await asyncio.gather(*held, return_exceptions=True)
-            assert [one is None for one in ended] == [given_up != 0, given_up != 1]
+            assert [error is None for error in ended] == [given_up != 0, given_up != 1]
         assert not places._here
         assert not places._places
 

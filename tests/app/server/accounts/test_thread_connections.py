@@ -22,19 +22,21 @@ def run_thread(work):
 
 
 def test_the_connection_of_a_thread_that_ended_is_closed():
-    connections, made = ThreadConnections(Connection), []
+    connections, opened = ThreadConnections(Connection), []
     for _ in range(5):
-        run_thread(lambda: made.append(connections.mine()))
-    assert [one.closed for one in made] == [True] * 4 + [False]  # the next one closes the last
+        run_thread(lambda: opened.append(connections.mine()))
+    assert [each.closed for each in opened] == [True] * 4 + [
+        False
+    ]  # the next one closes the last
     mine = connections.mine()
-    assert made[-1].closed
+    assert opened[-1].closed
     assert not mine.closed
     connections.close()
     assert mine.closed
 
 
 def test_a_connection_that_broke_is_replaced():
-    connections = ThreadConnections(Connection, is_usable=lambda one: not one.closed)
+    connections = ThreadConnections(Connection, is_usable=lambda each: not each.closed)
     first = connections.mine()
     first.close()
     assert connections.mine() is not first

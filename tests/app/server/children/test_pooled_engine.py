@@ -92,7 +92,7 @@ def test_children_return_the_integers_of_the_engine_itself(pool, place, session,
     with open_engine(load(str(place))) as engine:
         direct = engine.run(plan).reveal_to(as_plain)
     written = pool.prepare(plan)
-    assert [one.sql for one in written.statements]
+    assert [statement.sql for statement in written.statements]
     assert pool.run(written).reveal_to(as_plain) == direct
 
 
@@ -183,9 +183,11 @@ def test_a_child_keeps_no_rows_for_the_next_request():
     pool = PooledEngine(hospital.policy(), children=0, made_up=True)
     try:
         written = pool.prepare(steps()["residuals, True"])
-        found = pool.run(written).reveal_to(told)
-        assert pool.run(written).reveal_to(told) == found
-        alone = tuple(one for one in written.statements if one.kind != "stored")
+        integers = pool.run(written).reveal_to(told)
+        assert pool.run(written).reveal_to(told) == integers
+        alone = tuple(
+            statement for statement in written.statements if statement.kind != "stored"
+        )
         assert len(alone) == len(written.statements) - 1
         with pytest.raises(dp.EngineFailed):
             pool.run(WrittenPlan(written.plan, alone))

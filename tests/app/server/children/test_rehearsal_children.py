@@ -23,9 +23,9 @@ def plan_of(policy, text="SELECT SUM(cost) AS c FROM visits WHERE ward = 'A'"):
 
 @pytest.fixture(scope="module")
 def children():
-    made = RehearsalChildren(policy_of())
-    yield made
-    made.close()
+    opened = RehearsalChildren(policy_of())
+    yield opened
+    opened.close()
 
 
 def test_a_plan_is_timed_without_any_source(children):

@@ -37,8 +37,8 @@ def answer(hospital):
 
 
 def exact_cells(page):
-    found = re.findall(r'data-row="(\d+)" data-column="([^"]*)" data-exact="([^"]*)">', page)
-    return [(int(row), html.unescape(column), exact) for row, column, exact in found]
+    matches = re.findall(r'data-row="(\d+)" data-column="([^"]*)" data-exact="([^"]*)">', page)
+    return [(int(row), html.unescape(column), exact) for row, column, exact in matches]
 
 
 def test_every_number_of_an_answer_is_that_of_the_interface(hospital, answer):
@@ -167,9 +167,9 @@ def test_noise_and_sampling_are_apart_and_those_of_population(hospital):
     queue = QuestionQueue(hospital.identities.people.database)
     kept = read_kept(queue.find("hospital", address.rpartition("/")[2], "ann"))
     rows = re.findall(r'<tr><th scope="row">mean of (.*?)</th>(.*?)</tr>', page)
-    found = kept.release.population()
+    columns = kept.release.population()
     assert [ward for ward, _ in rows] == list(WARDS)
-    for inferred, (_, cells) in zip(found, rows, strict=True):
+    for inferred, (_, cells) in zip(columns, rows, strict=True):
         value, noise, sampling, low, high = re.findall(r'class="n">([^<]*)<', cells)
         assert value == round_to(inferred.value, inferred.margin)
         for half, ends in ((noise, inferred.noise), (sampling, inferred.sampling)):
@@ -183,10 +183,10 @@ def test_noise_and_sampling_are_apart_and_those_of_population(hospital):
 
 def test_a_page_infers_no_more_numbers_than_it_shows(monkeypatch):
     """Two thousand groups would keep a processor busy for half a minute at each view."""
-    found, wards = [], [str(number) for number in range(60)]
+    calls, wards = [], [str(number) for number in range(60)]
     infer = population._infer_mean
     monkeypatch.setattr(
-        population, "_infer_mean", lambda *given: found.append(1) or infer(*given)
+        population, "_infer_mean", lambda *given: calls.append(1) or infer(*given)
     )
     rows = pa.table({"ward": wards * 9, "cost": [1.0] * 540})
     visits = dp.protect(rows, keys={"ward": wards}, bounds={"cost": (0, 9)}, epsilon=9)
@@ -194,4 +194,4 @@ def test_a_page_infers_no_more_numbers_than_it_shows(monkeypatch):
     shown = describe_population(visits.sql(sql, epsilon=9))
     assert len(shown.rows) == 20
     assert shown.more
-    assert len(found) == 21
+    assert len(calls) == 21

@@ -93,25 +93,25 @@ def test_only_the_plan_whose_price_was_shown_is_asked(hospital):
 
 def test_pressing_twice_asks_once(hospital):
     ann = hospital.visitor("ann")
-    asked = {"sql": "SELECT MAX(age) AS a FROM visits", "by": "epsilon", "epsilon": "0.05"}
-    page = ann.submit("/console/hospital/preview", **asked)
-    asked |= {name: hidden(page, name) for name in ("expects", "question_id")}
-    first, second = (ann.submit("/console/hospital/releases", **asked) for _ in range(2))
+    form = {"sql": "SELECT MAX(age) AS a FROM visits", "by": "epsilon", "epsilon": "0.05"}
+    page = ann.submit("/console/hospital/preview", **form)
+    form |= {name: hidden(page, name) for name in ("expects", "question_id")}
+    first, second = (ann.submit("/console/hospital/releases", **form) for _ in range(2))
     assert first.status_code == second.status_code == 303
     assert first.headers["location"] == second.headers["location"]
     charges = ann.get("/v1/hospital/ledger/entries").json()
     assert len([entry for entry in charges if entry["epsilon"] == "1/20"]) == 1
     wait_for(ann, first.headers["location"])
-    again = text_of(ann.submit("/console/hospital/preview", **asked))
+    again = text_of(ann.submit("/console/hospital/preview", **form))
     assert "Ask again: free" in again
 
 
 def test_a_question_is_found_again_by_who_asked_it(hospital):
     ann, sql = hospital.visitor("ann"), "SELECT MIN(age) AS a FROM visits"
-    asked = {"sql": sql, "by": "epsilon", "epsilon": "0.04"}
-    page = ann.submit("/console/hospital/preview", **asked)
-    asked |= {name: hidden(page, name) for name in ("expects", "question_id")}
-    answer = ann.submit("/console/hospital/releases", **asked).headers["location"]
+    form = {"sql": sql, "by": "epsilon", "epsilon": "0.04"}
+    page = ann.submit("/console/hospital/preview", **form)
+    form |= {name: hidden(page, name) for name in ("expects", "question_id")}
+    answer = ann.submit("/console/hospital/releases", **form).headers["location"]
     [again] = re.findall(r'href="([^"]*[?]release=[^"]*)"', wait_for(ann, answer).text)
     shown = ann.get(again)
     assert f">{sql}</textarea>" in shown.text
@@ -186,11 +186,11 @@ def test_a_refused_choice_keeps_all_that_was_typed_and_chosen(hospital):
 
 def test_a_script_that_asks_is_led_to_the_answer_as_a_page(hospital):
     ann = hospital.visitor("ann")
-    asked = {"sql": "SELECT MAX(age) AS a FROM visits", "by": "epsilon", "epsilon": "0.02"}
-    page = ann.submit("/console/hospital/preview", **asked)
-    asked |= {name: hidden(page, name) for name in ("expects", "question_id")}
-    asked["form_token"] = ann.token()
-    told = ann.post("/console/hospital/releases", asked, headers={"HX-Request": "true"})
+    form = {"sql": "SELECT MAX(age) AS a FROM visits", "by": "epsilon", "epsilon": "0.02"}
+    page = ann.submit("/console/hospital/preview", **form)
+    form |= {name: hidden(page, name) for name in ("expects", "question_id")}
+    form["form_token"] = ann.token()
+    told = ann.post("/console/hospital/releases", form, headers={"HX-Request": "true"})
     assert (told.status_code, told.text) == (204, "")
     assert told.headers["hx-redirect"].startswith("/console/hospital/releases/")
     assert ann.get(told.headers["hx-redirect"]).status_code == 200
@@ -242,7 +242,7 @@ def test_a_preview_takes_a_turn_of_its_person(hospital, monkeypatch):
         return act(*given)
 
     monkeypatch.setattr(Admission, "plan", take)
-    ann, asked = hospital.visitor("ann"), {"sql": COUNTS, "by": "epsilon", "epsilon": "0.1"}
-    pages = [ann.submit("/console/hospital/preview", **asked).text for _ in range(2)]
+    ann, form = hospital.visitor("ann"), {"sql": COUNTS, "by": "epsilon", "epsilon": "0.1"}
+    pages = [ann.submit("/console/hospital/preview", **form).text for _ in range(2)]
     assert turns == [("ann", COUNTS)] * 2
     assert ["wait for their turn" in page for page in pages] == [False, True]

@@ -76,8 +76,8 @@ def test_charges_are_those_of_the_ledger(hospital, spent):
 
 def test_a_request_shows_the_owner_how_the_ledger_grants_it(hospital, spent):
     reason = "<b>waiting times</b>"
-    asked = spent.submit("/console/hospital/budget", epsilon="2.5", reason=reason)
-    assert asked.status_code == 303
+    response = spent.submit("/console/hospital/budget", epsilon="2.5", reason=reason)
+    assert response.status_code == 303
     owner = hospital.visitor("olga")
     page = owner.get("/console/hospital/budget")
     shown = text_of(page)
@@ -122,11 +122,11 @@ def test_a_request_without_a_number_or_a_reason_is_refused(spent, fields):
 
 def test_a_person_cannot_fill_the_owners_list(hospital):
     ben = hospital.visitor("ben")
-    made = [
+    statuses = [
         ben.submit("/console/hospital/budget", epsilon="2", reason="more").status_code
         for _ in range(6)
     ]
-    assert made == [303] * 5 + [400]
+    assert statuses == [303] * 5 + [400]
 
 
 @pytest.fixture

@@ -30,8 +30,8 @@ class SharedCache:
 @pytest.fixture
 def addresses(hospital):
     """An address for each route that people look at."""
-    asked = json.dumps({"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "1/8"})
-    taken = hospital.visitor("ann")._send("POST", "/v1/hospital/releases", content=asked).json()
+    body = json.dumps({"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "1/8"})
+    taken = hospital.visitor("ann")._send("POST", "/v1/hospital/releases", content=body).json()
     while (
         hospital.visitor("ann").get(f"/v1/hospital/releases/{taken['id']}").status_code == 202
     ):

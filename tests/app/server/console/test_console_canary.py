@@ -18,7 +18,7 @@ def pages_of(folder, rows, ward_of_all):
         data.write_text(
             data.read_text() + f"{CANARY},{ward_of_all},4242,77\n" * (1 if ward_of_all else 0)
         )
-        found = {}
+        pages = {}
         owner = hospital.visitor("olga")
         before = [owner.get(f"/v1/hospital/{path}").json() for path in STATE]
         for person in PEOPLE:
@@ -26,12 +26,12 @@ def pages_of(folder, rows, ward_of_all):
             for path in PATHS:
                 page = visitor.get(f"/console/hospital{path}" if path else "/console")
                 text = page.text.replace(str(folder), "FOLDER")
-                found[person, path] = page.status_code, _constant(text)
+                pages[person, path] = page.status_code, _constant(text)
             sql = "SELECT ward, COUNT(*) AS n, AVG(cost) AS c FROM visits GROUP BY ward"
             shown = visitor.submit("/console/hospital/preview", sql=sql, margin="500")
-            found[person, "preview"] = shown.status_code, _constant(shown.text)
+            pages[person, "preview"] = shown.status_code, _constant(shown.text)
         assert [owner.get(f"/v1/hospital/{path}").json() for path in STATE] == before
-        return found
+        return pages
 
 
 def _constant(text):

@@ -30,20 +30,20 @@ def hospital(tmp_path_factory):
 @pytest.fixture
 def opened(monkeypatch):
     """What the server connects to, and which names it looks up."""
-    found = []
+    addresses = []
     connect, look_up = socket.socket.connect, socket.getaddrinfo
 
     def note_connect(self, where):
-        found.append(where)
+        addresses.append(where)
         return connect(self, where)
 
     def note_look_up(host, *given, **how):
-        found.append(host)
+        addresses.append(host)
         return look_up(host, *given, **how)
 
     monkeypatch.setattr(socket.socket, "connect", note_connect)
     monkeypatch.setattr(socket, "getaddrinfo", note_look_up)
-    return found
+    return addresses
 
 
 def requests_with(address):

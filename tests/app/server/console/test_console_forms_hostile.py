@@ -21,11 +21,11 @@ class Tags(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.found = set()
+        self.names = set()
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
-        self.found |= {tag, *(name for name, _ in attrs)}
+        self.names |= {tag, *(name for name, _ in attrs)}
 
 
 @pytest.mark.parametrize("path", FIELDS)
@@ -34,12 +34,12 @@ def test_what_is_typed_comes_back_as_text(hospital, path):
     visitor = hospital.visitor(person)
     token = visitor.token()
     fields = others | {"form_token": token}
-    plain = Tags(visitor.post(path, fields | {field: "plain"}).text).found
+    plain = Tags(visitor.post(path, fields | {field: "plain"}).text).names
     for start in range(0, 200, 8):  # one of each shape at a time
         typed = "\n".join(PAYLOADS[start : start + 8])
         shown = visitor.post(path, fields | {field: typed})
         assert shown.status_code == 200
-        tags = Tags(shown.text).found
+        tags = Tags(shown.text).names
         assert not tags & OURS
         assert tags - plain <= {"div", "role", "ul", "li", "td", "tr", "table", "tbody"} | plain
         if field != "operation":

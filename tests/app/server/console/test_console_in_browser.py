@@ -114,10 +114,10 @@ def test_the_same_by_keyboard_alone(chromium, server):
     def tab_to(name):
         for _ in range(40):
             page.keyboard.press("Tab")
-            found = page.evaluate(
+            label = page.evaluate(
                 "(document.activeElement.labels?.[0] ?? document.activeElement).innerText ?? ''"
             )
-            if found.strip().startswith(name):
+            if label.strip().startswith(name):
                 return
         raise AssertionError(f"The keyboard does not reach {name}.")
 
@@ -175,7 +175,7 @@ def test_every_page_is_accessible_and_small(chromium, server, size):
         small=4, full=1000, what="pages of the console that axe sees in the dark"
     )
     more = size(small=0, full=len(STATES), what="more states of these pages")
-    found, sizes = {}, {}
+    problems, sizes = {}, {}
     for name, page in visit_pages(chromium, server, states=bool(more)):
         ways = [("light", 1280, ()), ("dark", 320, ("color-contrast",))]
         for scheme, width, rules in ways[: 2 if len(sizes) < in_the_dark else 1]:
@@ -183,9 +183,9 @@ def test_every_page_is_accessible_and_small(chromium, server, size):
             page.set_viewport_size({"width": width, "height": 900})
             wide = page.evaluate("document.documentElement.scrollWidth")
             faults = violations(page, *rules) + ([] if wide <= width else [f"{wide} px wide"])
-            found |= {(name, scheme): faults} if faults else {}
+            problems |= {(name, scheme): faults} if faults else {}
         sizes[name] = len(page.content().encode())
-    assert found == {}
+    assert problems == {}
     assert len(sizes) >= 15
     assert max(sizes.values()) <= LARGEST_PAGE, sizes
 
@@ -294,8 +294,8 @@ def test_a_page_of_somebody_else_changes_nothing(chromium, server):
     token = page.input_value("[name=form_token]")  # as if it had leaked
 
     def state():
-        asked = ("v1/hospital/ledger/head", "console/hospital/budget", "console")
-        return [page.request.get(f"{server.url}/{path}").text() for path in asked]
+        paths = ("v1/hospital/ledger/head", "console/hospital/budget", "console")
+        return [page.request.get(f"{server.url}/{path}").text() for path in paths]
 
     before = state()
     fill = {"policy": "hospital", "name": "x", "form": "csv", "provider": "x"}

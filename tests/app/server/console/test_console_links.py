@@ -11,7 +11,7 @@ from tools.console_server import PEOPLE
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory):
+def console(tmp_path_factory):
     """A console with an answer of ann, and its address."""
     folder = tmp_path_factory.mktemp("links")
     with open_hospital(folder, surveys=folder / "surveys") as hospital:
@@ -20,13 +20,13 @@ def asked(tmp_path_factory):
 
 def links_of(page):
     """The addresses of this server that a page leads to."""
-    found = re.findall(r'(?:href|src)="(/[^"#]*)', page.text)
-    return {html.unescape(address) for address in found}
+    addresses = re.findall(r'(?:href|src)="(/[^"#]*)', page.text)
+    return {html.unescape(address) for address in addresses}
 
 
 @pytest.mark.parametrize("person", [*PEOPLE, ""])
-def test_every_link_leads_somewhere(asked, person):
-    hospital, _ = asked
+def test_every_link_leads_somewhere(console, person):
+    hospital, _ = console
     visitor = hospital.visitor(person)
     waiting, seen = {"/console" if person else "/console/login"}, {}
     while waiting:
@@ -42,8 +42,8 @@ def test_every_link_leads_somewhere(asked, person):
     assert len(seen) >= (15 if person in ("olga", "ann", "audrey") else 4)
 
 
-def test_an_auditor_is_offered_nothing_to_ask(asked):
-    hospital, answer = asked
+def test_an_auditor_is_offered_nothing_to_ask(console):
+    hospital, answer = console
     audrey = hospital.visitor("audrey")
     for path in (answer, "/console/hospital/releases", "/console/hospital/calculator"):
         page = audrey.get(path)

@@ -12,7 +12,7 @@ COSTS = "SELECT AVG(cost) AS cost FROM visits"
 
 
 @pytest.fixture(scope="module")
-def asked(hospital):
+def addresses(hospital):
     """The addresses of an answer to ann and of one to ben."""
     return ask(hospital.visitor("ann"), WARDS, "0.1"), ask(
         hospital.visitor("ben"), COSTS, "0.1"
@@ -23,8 +23,8 @@ def listed(page):
     return set(re.findall(r'href="(/console/hospital/releases/\w+)"', page.text))
 
 
-def test_analysts_see_their_own_and_owners_and_auditors_all(hospital, asked):
-    ann, ben = asked
+def test_analysts_see_their_own_and_owners_and_auditors_all(hospital, addresses):
+    ann, ben = addresses
     for person, theirs in (
         *(("ann", {ann}), ("ben", {ben}), ("olga", {ann, ben}), ("audrey", {ann, ben})),
     ):
@@ -36,24 +36,24 @@ def test_analysts_see_their_own_and_owners_and_auditors_all(hospital, asked):
         assert page.text.count(">certificate</a>") == len(theirs)
 
 
-def test_words_find_questions(hospital, asked):
+def test_words_find_questions(hospital, addresses):
     olga = hospital.visitor("olga")
 
     def search(words):
         return listed(olga.submit("/console/hospital/search", words=words))
 
-    assert search("WARD count") == {asked[0]}
-    assert search("ben avg") == {asked[1]}
-    assert search("") == {*asked}
+    assert search("WARD count") == {addresses[0]}
+    assert search("ben avg") == {addresses[1]}
+    assert search("") == {*addresses}
     assert search("ben ward") == set()
     shown = olga.submit("/console/hospital/search", words='"><script>')
     assert "<script>" not in shown.text.replace("<script src=", "")
 
 
-def test_every_price_is_that_of_its_certificate(hospital, asked):
+def test_every_price_is_that_of_its_certificate(hospital, addresses):
     olga = hospital.visitor("olga")
     cards = olga.get("/console/hospital/releases").text.split('<li class="card">')[1:]
-    assert len(cards) == len(asked)
+    assert len(cards) == len(addresses)
     for card in cards:
         address = re.search(r'href="(/console/hospital/releases/\w+)"', card)[1]
         told = olga.get(address.replace("/console/", "/v1/") + ".json").content
@@ -63,18 +63,20 @@ def test_every_price_is_that_of_its_certificate(hospital, asked):
         assert f"epsilon 0.1, signed by <code>{key}</code>" in card
 
 
-def test_older_answers_come_by_a_button_and_are_found_by_words(hospital, asked, monkeypatch):
+def test_older_answers_come_by_a_button_and_are_found_by_words(
+    hospital, addresses, monkeypatch
+):
     monkeypatch.setattr(gallery_pages, "SHOWN", 1)
     olga = hospital.visitor("olga")
     first = olga.get("/console/hospital/releases")
     older = re.search(r'name="skip" value="([0-9]+)"', first.text)[1]
     second = olga.submit("/console/hospital/search", words="", skip=older)
     assert [len(listed(page)) for page in (first, second)] == [1, 1]
-    assert listed(first) | listed(second) == {*asked}
+    assert listed(first) | listed(second) == {*addresses}
     assert 'name="skip"' not in second.text or not listed(
         olga.submit("/console/hospital/search", words="", skip="2")
     )
-    for address, words in zip(asked, ("ward count", "avg cost"), strict=True):
+    for address, words in zip(addresses, ("ward count", "avg cost"), strict=True):
         assert listed(olga.submit("/console/hospital/search", words=words)) == {address}
     monkeypatch.setattr(gallery_pages, "SEARCHED", 1)
     shares = [
@@ -88,8 +90,8 @@ def test_older_answers_come_by_a_button_and_are_found_by_words(hospital, asked, 
         )
 
 
-def test_an_analyst_finds_no_older_answers_of_others(hospital, asked, monkeypatch):
+def test_an_analyst_finds_no_older_answers_of_others(hospital, addresses, monkeypatch):
     monkeypatch.setattr(gallery_pages, "SHOWN", 1)
     ann = hospital.visitor("ann")
-    assert listed(ann.get("/console/hospital/releases")) == {asked[0]}
+    assert listed(ann.get("/console/hospital/releases")) == {addresses[0]}
     assert listed(ann.submit("/console/hospital/search", words="", skip="1")) == set()

@@ -25,9 +25,9 @@ def test_a_rehearsal_answers_from_made_up_rows_and_spends_nothing(hospital):
 
 def test_its_errors_are_those_of_the_real_question(hospital):
     ann = hospital.visitor("ann")
-    asked = {"sql": "SELECT SUM(price) FROM visits", "epsilon": "1/2"}
-    told = ann._send("POST", "/v1/hospital/explain", content=json.dumps(asked)).json()["detail"]
-    shown = ann.submit(REHEARSE, sql=asked["sql"], epsilon="0.5").text
+    body = {"sql": "SELECT SUM(price) FROM visits", "epsilon": "1/2"}
+    told = ann._send("POST", "/v1/hospital/explain", content=json.dumps(body)).json()["detail"]
+    shown = ann.submit(REHEARSE, sql=body["sql"], epsilon="0.5").text
     assert html.escape(told, quote=False) in shown.replace("&#39;", "'").replace("&#34;", '"')
     assert (
         "Write the epsilon as a number" in ann.submit(REHEARSE, sql=COUNTS, epsilon="1e9").text

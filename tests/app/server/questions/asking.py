@@ -91,6 +91,6 @@ class Asker:
         return self.wait(taken.json()["id"] + form)
 
     def wait(self, name):
-        while (found := self.get(f"releases/{name}")).status_code == 202:
+        while (response := self.get(f"releases/{name}")).status_code == 202:
             pass
-        return found
+        return response

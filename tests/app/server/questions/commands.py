@@ -34,6 +34,6 @@ def caller(url, file, name="ann"):
 
 def children_of(pid):
     """The processes that a process has started."""
-    asked = ["ps", "-o", "pid=", "--ppid", str(pid)]
-    found = subprocess.run(asked, capture_output=True, text=True, check=False)
-    return [int(one) for one in found.stdout.split()]
+    command = ["ps", "-o", "pid=", "--ppid", str(pid)]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    return [int(word) for word in process.stdout.split()]

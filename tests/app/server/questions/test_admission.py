@@ -199,8 +199,8 @@ def test_a_lost_job_is_found_again_by_its_id(place, hours, monkeypatch):
         assert lost.wait(600)
         monkeypatch.setattr(admission.QuestionQueue, "finish", finish)
         hours.move(HOUR + 60)
-        found = ann.wait(taken.json()["id"])
-        assert found.status_code == 200
+        response = ann.wait(taken.json()["id"])
+        assert response.status_code == 200
         assert ann.ask(question_id="mine").json()["id"] == taken.json()["id"]
         assert ann.get("budget").json()["epsilon"] == "199/2"
         assert len(ran) == 1
@@ -214,13 +214,13 @@ def test_a_list_whose_charge_is_unsure_is_not_charged_again(place, monkeypatch):
         reserve(*given, **how)
         raise dp.LedgerUnavailable("The ledger went away.")
 
-    asked = {"questions": [COUNT], "question_id": "mine"}
+    question = {"questions": [COUNT], "question_id": "mine"}
     with serving(place) as client:
         ann = Asker(client, people_of(place.parent.parent).new_token("ann"))
         monkeypatch.setattr(ChainedLedger, "reserve_all", reserve_and_go)
-        assert ann.answer(asked).status_code == 503
+        assert ann.answer(question).status_code == 503
         monkeypatch.setattr(ChainedLedger, "reserve_all", reserve)
-        assert ann.answer(asked).status_code == 503
+        assert ann.answer(question).status_code == 503
         assert len(ann.get("ledger/entries").json()) == 1
 
 

@@ -20,8 +20,8 @@ def queue(tmp_path, monkeypatch):
 
 
 def ask(queue, person="ann", name="1", plan="a", joins=True, told=None):
-    asked = AskedJob("p", person, name, told or {}, plan, [10.0], padded=True, joins=joins)
-    return queue.take(asked)[0]
+    job = AskedJob("p", person, name, told or {}, plan, [10.0], padded=True, joins=joins)
+    return queue.take(job)[0]
 
 
 def test_a_job_has_one_outcome(queue):

@@ -65,7 +65,7 @@ def test_exactly_as_many_answers_as_there_is_room_for(tmp_path, ledger, size):
     file = write_hospital(tmp_path, epsilon=room, ledger=ledger)
     options = ["--workers", str(workers), "--padding", "off", "--places", "1"]
     options += ["--queue", "64", "--queue-each", "64"]
-    found, waiting = Counter(), iter(range(requests))
+    outcomes, waiting = Counter(), iter(range(requests))
     lock = threading.Lock()
     with serve(file, *options) as (url, _):
         calls = caller(url, file)
@@ -77,7 +77,7 @@ def test_exactly_as_many_answers_as_there_is_room_for(tmp_path, ledger, size):
                         return
                 outcome = ask_until_taken(calls, COUNT | {"epsilon": 1, "fresh": True})
                 with lock:
-                    found[outcome] += 1
+                    outcomes[outcome] += 1
 
         threads = [threading.Thread(target=work) for _ in range(clients)]
         for thread in threads:
@@ -85,7 +85,7 @@ def test_exactly_as_many_answers_as_there_is_room_for(tmp_path, ledger, size):
         for thread in threads:
             thread.join()
         left = Fraction(calls.get("budget")["epsilon"])
-    assert found == {"answered": room, "BudgetExhausted": requests - room}
+    assert outcomes == {"answered": room, "BudgetExhausted": requests - room}
     assert left == 0
 
 
@@ -95,7 +95,7 @@ class Kills:
 
     def __init__(self, process, store):
         self.process, self.store, self.chance = process, store, random.Random()
-        self.found = Counter()
+        self.counts = Counter()
 
     def end_one(self):
         for _ in range(self.chance.randrange(4)):  # a moment later, or at once
@@ -103,14 +103,14 @@ class Kills:
         if self.store is not None and self.chance.random() < 0.2:
             self.store.kill()
             self.store.start()
-            self.found["store"] += 1
+            self.counts["store"] += 1
             return
         workers = children_of(self.process.pid)
         children = [child for worker in workers for child in children_of(worker)]
         kind, victims = self.chance.choice([("worker", workers), ("child", children)])
         with suppress(ProcessLookupError, IndexError):
             os.kill(self.chance.choice(victims), signal.SIGKILL)
-            self.found[kind] += 1
+            self.counts[kind] += 1
 
 
 @pytest.mark.parametrize(
@@ -142,12 +142,12 @@ def test_kills_cost_no_second_charge_and_give_no_second_outcome(tmp_path, size, 
             }
             check_charges(ask_through_kills(calls, None, process), outcomes)
             counts = Counter(outcome for outcome, _ in outcomes.values())
-            print(f"killed: {dict(kill.found)}; outcomes: {dict(counts)}", flush=True)
+            print(f"killed: {dict(kill.counts)}; outcomes: {dict(counts)}", flush=True)
 
         checked = 0
-        while kill.found.total() < kills:
-            goal = min(kills, kill.found.total() + PIECE)
-            while kill.found.total() < goal:
+        while kill.counts.total() < kills:
+            goal = min(kills, kill.counts.total() + PIECE)
+            while kill.counts.total() < goal:
                 asker = threading.Thread(target=note, args=(len(outcomes),))
                 asker.start()
                 kill.end_one()

@@ -41,10 +41,10 @@ def test_a_question_is_taken_and_answered(ann):
     taken = ann.ask()
     assert taken.status_code == 202
     assert set(taken.json()) == {"id", "question_id", "ready", "wait"}
-    found = ann.wait(taken.json()["id"])
-    assert found.status_code == 200
-    assert abs(found.json()["rows"][0]["n"] - ROWS) < 200
-    assert dp.verify(found.text).certificate.statement["analyst"] == "ann"
+    response = ann.wait(taken.json()["id"])
+    assert response.status_code == 200
+    assert abs(response.json()["rows"][0]["n"] - ROWS) < 200
+    assert dp.verify(response.text).certificate.statement["analyst"] == "ann"
 
 
 def test_all_forms_hold_the_same_numbers(ann):
@@ -124,9 +124,9 @@ def test_quantiles_are_asked_with_and_without_brackets(ann):
 @pytest.mark.parametrize("price", [{}, {"epsilon": 1}])
 def test_declared_keys_alone_are_refused_with_where_they_are(ann, path, price):
     left = ann.get("budget").json()
-    found = ann.post(path, {"sql": "SELECT DISTINCT ward FROM visits", **price})
-    assert (found.status_code, found.json()["type"]) == (400, "/problems/invalid-query")
-    assert "GET /v1/{policy}/tables" in found.json()["detail"]
+    response = ann.post(path, {"sql": "SELECT DISTINCT ward FROM visits", **price})
+    assert (response.status_code, response.json()["type"]) == (400, "/problems/invalid-query")
+    assert "GET /v1/{policy}/tables" in response.json()["detail"]
     visits = ann.get("tables").json()["policy"]["tables"][0]
     assert {column["name"]: column["keys"] for column in visits["columns"]}["ward"] == [
         "A",
@@ -155,11 +155,11 @@ def test_the_ledger_can_be_followed(ann, people, client):
 
 
 def test_two_steps_and_profiles_are_answered(ann):
-    found = ann.answer(
+    response = ann.answer(
         {"sql": "SELECT AVG(age) AS age FROM visits", "epsilon": 2, "bounds": "find"}
     )
-    assert found.status_code == 200, found.text
-    assert found.json()["certificate"]["statement"]["ledger"]["run"]["step"] == 2
+    assert response.status_code == 200, response.text
+    assert response.json()["certificate"]["statement"]["ledger"]["run"]["step"] == 2
     profile = ann.answer({"profile": {"table": "visits", "epsilon": 5}}, form="/record")
     assert profile.status_code == 200, profile.text
     assert len(json.loads(profile.json()["record"])) > 2
@@ -171,9 +171,9 @@ def test_two_steps_and_profiles_are_answered(ann):
 
 def test_several_questions_at_once(ann):
     told = [{"sql": f"SELECT COUNT(*) AS n FROM visits WHERE age > {i}"} for i in range(3)]
-    asked = {"questions": [{**one, "epsilon": "1/10"} for one in told], "delta": 1e-9}
-    found = ann.answer(asked, form="/record")
-    assert len(found.json()["records"]) == 3
+    body = {"questions": [{**question, "epsilon": "1/10"} for question in told], "delta": 1e-9}
+    response = ann.answer(body, form="/record")
+    assert len(response.json()["records"]) == 3
 
 
 def test_a_part_is_asked_about(ann):
@@ -219,18 +219,18 @@ def test_a_part_is_asked_about(ann):
 @pytest.mark.parametrize("path", ["releases", "explain"])
 def test_what_cannot_be_answered_is_a_problem_with_a_page(ann, path, told, error):
     left = ann.get("budget").json()
-    found = ann.post(path, told)
+    response = ann.post(path, told)
     if path == "explain" and error == "budget-exhausted":
-        assert found.status_code == 200
+        assert response.status_code == 200
         return
     if path == "explain" and isinstance(told, dict) and told.get("question_id") == "":
-        assert found.status_code == 200
+        assert response.status_code == 200
         return
-    assert 400 <= found.status_code < 500, found.text
-    assert found.headers["content-type"] == "application/problem+json"
-    assert found.json()["type"] == f"/problems/{error}"
-    assert found.json()["status"] == found.status_code
-    page = ann.client.get(found.json()["type"])
+    assert 400 <= response.status_code < 500, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json()["type"] == f"/problems/{error}"
+    assert response.json()["status"] == response.status_code
+    page = ann.client.get(response.json()["type"])
     assert page.status_code == 200
     assert page.headers["content-type"].startswith("text/html")
     assert ann.get("budget").json() == left
@@ -293,16 +293,16 @@ def test_a_token_opens_its_tables_and_policies_only(client, people):
 
 @pytest.mark.parametrize("path", ["explain", "releases"])
 @pytest.mark.parametrize(
-    "asked",
+    "question",
     [
         *({"sql": f"SELECT {what} AS n FROM T"} for what in ("COUNT(*)", "SUM(x)", "cost")),
         *({kind: {"table": "T", "epsilon": 1}} for kind in ("profile", "limits")),
     ],
     ids=str,
 )
-def test_a_table_that_a_token_does_not_open_does_not_exist(client, people, path, asked):
+def test_a_table_that_a_token_does_not_open_does_not_exist(client, people, path, question):
     carl = Asker(client, people.new_token("carl", tables=("staff",)))
-    told = asked | ({"epsilon": 1} if "sql" in asked else {})
+    told = question | ({"epsilon": 1} if "sql" in question else {})
     hidden, unknown = (
         carl.post(path, json.dumps(told).replace('T"', f'{name}"').encode()).text.replace(
             name, "T"
@@ -333,9 +333,9 @@ def test_a_token_shows_nothing_about_other_tables(ann, client, people):
         Asker(client, people.new_token("eve", role="auditor", tables=("staff",))),
     ]
     for asker in askers:
-        found = asker.get(f"releases/{name}")
-        assert found.status_code == 404
-        assert found.content == asker.get(f"releases/{'0' * 32}").content
+        response = asker.get(f"releases/{name}")
+        assert response.status_code == 404
+        assert response.content == asker.get(f"releases/{'0' * 32}").content
         entries = asker.get("ledger/entries").json()
         assert {table for entry in entries for table in entry["tables"]} <= {"staff"}
         assert asker.post("budget", {"tables": ["visits"]}).status_code == 403

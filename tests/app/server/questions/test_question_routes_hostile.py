@@ -269,7 +269,7 @@ def test_slow_sockets_and_hostile_plans_do_not_hold_up_others(tmp_path, size):
                     bob.post("explain", COUNT)
                     times[bool(turn % 2)].append(time.perf_counter() - begun)
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    before, under = (float(np.quantile(times[one], 0.99)) for one in (False, True))
+    before, under = (float(np.quantile(times[hostile], 0.99)) for hostile in (False, True))
     print(f"p99 of others: {before:.3f} s, under attack {under:.3f} s; {attack.planned} plans")
     if requests > 5:
         assert under <= 2 * before

@@ -68,7 +68,7 @@ def test_people_share_no_plans(tmp_path):
     with opened:
         policy = server.policies["hospital"]
         ann, again, bob = (policy.session_for(name) for name in ("ann", "ann", "bob"))
-        plans = [one.plan(COUNT["sql"], epsilon=1) for one in (ann, again, bob)]
+        plans = [person.plan(COUNT["sql"], epsilon=1) for person in (ann, again, bob)]
         assert len({id(plan) for plan in plans}) == 3
         assert (ann.analyst, bob.analyst) == ("ann", "bob")
 

@@ -19,9 +19,9 @@ def lengths(folder, policy, seconds, shortest=0.25):
     return SlotLengths("hospital", policy, database, rehearse, shortest=shortest)
 
 
-def of(found, policy, text="SELECT COUNT(*) AS n FROM visits"):
+def of(slots, policy, text="SELECT COUNT(*) AS n FROM visits"):
     plan = make_plan(text, policy, epsilon=0.5)
-    return found.of(plan, canonical.plan_form(plan)[1])
+    return slots.of(plan, canonical.plan_form(plan)[1])
 
 
 @pytest.mark.parametrize(

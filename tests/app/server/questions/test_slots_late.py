@@ -74,8 +74,8 @@ def test_who_was_late_too_often_learns_nothing_from_questions_that_wait(
 
     monkeypatch.setattr(TimedEngine, "run", run_late)
     people = open_server()
-    asked = [people["ann"].ask(epsilon=i + 1).json()["id"] for i in range(MOST_OVERRUNS + 2)]
-    for number, name in enumerate(asked):
+    names = [people["ann"].ask(epsilon=i + 1).json()["id"] for i in range(MOST_OVERRUNS + 2)]
+    for number, name in enumerate(names):
         assert ran.acquire(timeout=600)
         hours.move(HOUR)
         assert people["ann"].wait(name).status_code == 502

@@ -135,7 +135,7 @@ def measure(folder, course, rounds, kinds, *, padded):
         light = (places[-1].parent / "visits.csv").read_text()
         (places[-1].parent / "heavy.csv").write_text(light + heavy)
     limits = {"places": course.lanes}
-    found = {kind: [] for kind in kinds}
+    records = {kind: [] for kind in kinds}
     with serving(*places, padded=padded, slot=course.slot, limits=limits) as client:
         lanes = [lane_of(client, people_of(folder), place) for place in places]
         each = range(-(-rounds // course.lanes))
@@ -149,8 +149,8 @@ def measure(folder, course, rounds, kinds, *, padded):
                 )
                 for times in work:
                     for kind in kinds:
-                        found[kind] += times[kind]
-                yield found
+                        records[kind] += times[kind]
+                yield records
 
 
 def lane_of(client, tokens, place):
@@ -164,30 +164,30 @@ def lane_of(client, tokens, place):
 
 def ask_in_lane(people, numbers, kinds, padded):
     """The times of the questions about one policy."""
-    found = {kind: [] for kind in kinds}
+    records = {kind: [] for kind in kinds}
     for number in numbers:
         for kind in random.sample(kinds, len(kinds)):
             table = "heavy" if kind == "rows" else "visits"
             price = str(price_of(number, kind))
             told = {"sql": f"SELECT COUNT(*) AS n FROM {table}", "epsilon": price}
             repeated = kind not in ("alone", "error")
-            found[kind].append(watch(people, told, repeated=repeated, padded=padded))
-    return found
+            records[kind].append(watch(people, told, repeated=repeated, padded=padded))
+    return records
 
 
-def compare(found, kinds, what):
+def compare(records, kinds, what):
     """Welch's t (means) and Kolmogorov-Smirnov's p (all else) of two kinds of question."""
-    light, other = (np.array([seen[what] for seen in found[one]]) for one in kinds)
+    light, other = (np.array([seen[what] for seen in records[kind]]) for kind in kinds)
     welch = stats.ttest_ind(light, other, equal_var=False).statistic
     return float(welch), float(stats.ks_2samp(light, other).pvalue)
 
 
-def compare_all(found, kinds, where):
+def compare_all(records, kinds, where):
     """What can be watched, compared and printed, with the number of pairs."""
-    watched = [what for what in WATCHED if what in found[kinds[0]][0]]
-    figures = {what: compare(found, kinds, what) for what in watched}
+    watched = [what for what in WATCHED if what in records[kinds[0]][0]]
+    figures = {what: compare(records, kinds, what) for what in watched}
     told = "; ".join(f"{what} t {t:.2f}, p {p:.2g}" for what, (t, p) in figures.items())
-    print(f"{len(found[kinds[0]])} pairs of {kinds} {where}: {told}", flush=True)
+    print(f"{len(records[kinds[0]])} pairs of {kinds} {where}: {told}", flush=True)
     return figures
 
 
@@ -196,14 +196,14 @@ def test_with_slots_the_time_tells_nothing(tmp_path, slow_down, size, kinds):
     rounds = size(small=1, full=5000, what="pairs of questions of two kinds in slots")
     course = course_of(rounds)
     slow_down(course)
-    for found in measure(tmp_path, course, rounds, kinds, padded=True):
+    for records in measure(tmp_path, course, rounds, kinds, padded=True):
         every = [
-            moment for times in found.values() for seen in times for moment in seen.values()
+            moment for times in records.values() for seen in times for moment in seen.values()
         ]
         assert min(every) >= course.slot
-        figures = compare_all(found, kinds, "in slots") if rounds >= ENOUGH else {}
+        figures = compare_all(records, kinds, "in slots") if rounds >= ENOUGH else {}
         assert all(abs(welch) < T and smirnov > P for welch, smirnov in figures.values())
-    assert len(found[kinds[0]]) >= rounds
+    assert len(records[kinds[0]]) >= rounds
 
 
 @pytest.mark.parametrize("jitter", [0.0, 0.05], ids=["at once", "with jitter"])
@@ -214,12 +214,12 @@ def test_without_slots_it_cries_out(tmp_path, slow_down, size, jitter, monkeypat
     slow_down(course)
     wait = lambda _: time.sleep(random.uniform(0, jitter))  # noqa: E731
     monkeypatch.setattr(ServedSession, "_wait_for_slot", wait)
-    for found in measure(tmp_path, course, rounds, kinds, padded=False):
+    for records in measure(tmp_path, course, rounds, kinds, padded=False):
         figures = {}
         if rounds >= ENOUGH:
-            figures = compare_all(found, kinds, f"without slots, jitter {jitter}")
+            figures = compare_all(records, kinds, f"without slots, jitter {jitter}")
     for what in WATCHED:
-        light, slow = (min(seen[what] for seen in found[kind]) for kind in kinds)
+        light, slow = (min(seen[what] for seen in records[kind]) for kind in kinds)
         assert slow >= course.extra
         if rounds < ENOUGH:
             assert light < slow  # one light question in a quiet moment is enough

@@ -30,6 +30,6 @@ def polling(tmp_path_factory):
     application = make_server(settings, https=False)
     add_people(database)
     with TestClient(application, base_url=ORIGIN) as client:
-        made = Hospital(file, client, Identities(ServerDatabase(database)))
-        made.surveys = folder / "surveys"
-        yield made
+        hospital = Hospital(file, client, Identities(ServerDatabase(database)))
+        hospital.surveys = folder / "surveys"
+        yield hospital

@@ -7,9 +7,9 @@ from deniable.app.web.console.console_templates import environment, render, temp
 
 
 def test_no_template_trusts_a_value_or_holds_script_or_style():
-    found = list(template_files())
-    assert len(found) >= 4
-    for file in found:
+    files = list(template_files())
+    assert len(files) >= 4
+    for file in files:
         text = file.read_text()
         assert not re.search(r"\|\s*safe|autoescape|Markup", text), file.name
         assert not re.search(r"<script(?! src=)|<style|\sstyle=|\son[a-z]+=", text), file.name

@@ -107,11 +107,11 @@ FIXED_WORDS = """
 
 def open_page(browser, address, *, seed=None, **options):
     """A new person's page, with its console and its requests kept."""
-    messages, asked = [], []
+    messages, addresses = [], []
     listeners = {
         "console": lambda message: messages.append(message.text),
         "pageerror": lambda problem: messages.append(str(problem)),
-        "request": lambda request: asked.append(request.url),
+        "request": lambda request: addresses.append(request.url),
     }
     page = None if options or seed is not None else browser.kept.take(listeners)
     if page is None:
@@ -121,7 +121,7 @@ def open_page(browser, address, *, seed=None, **options):
         page = context.new_page()
         for event, listener in listeners.items():
             page.on(event, listener)
-    page.messages, page.asked = messages, asked
+    page.messages, page.addresses = messages, addresses
     page.goto(address)
     return page
 

@@ -126,8 +126,8 @@ def differences(page, channel, cases, chance):
         expected.append([channel.randomize(truth, source=source), len(source.used)])
         more = [str(word) for word in (*source.used, next(words), next(words))]
         listed.append([truth, more])
-    found = page.evaluate(RUN, [channel.to_json(), json.dumps(listed)])
-    return sum(a != b for a, b in zip(expected, found, strict=True))
+    actual = page.evaluate(RUN, [channel.to_json(), json.dumps(listed)])
+    return sum(a != b for a, b in zip(expected, actual, strict=True))
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -162,11 +162,11 @@ def test_other_coins_are_noticed(chromium, what, change):
     """The comparison has power: a small change of the coins makes a difference."""
     assert change[0] in read_file("coins.js").decode()
     broken = load_coins(chromium, lambda text: text.replace(*change))
-    chance, found = random.Random(what), 0
+    chance, total = random.Random(what), 0
     for name in ("warner", "yes-no", "one of six", "a number or not"):
         channel = channel_of(designed(name))
-        found += differences(broken, channel, 100, chance)
-    assert found > 0
+        total += differences(broken, channel, 100, chance)
+    assert total > 0
 
 
 @pytest.mark.parametrize("name", ["two coins", "yes-no", "one of six", "a number or not"])
@@ -222,8 +222,8 @@ ENUMERATE = """([what, channel, truth, depth]) => {
 
 def brackets(page, what, channel, truth, exact):
     """Whether the strings of 12 bits leave room for exactly these probabilities, and decide."""
-    found, left, every = page.evaluate(ENUMERATE, [what, channel, truth, 12])
-    share = {int(key): Fraction(int(value), int(every)) for key, value in found.items()}
+    heads, left, every = page.evaluate(ENUMERATE, [what, channel, truth, 12])
+    share = {int(key): Fraction(int(value), int(every)) for key, value in heads.items()}
     assert sum(share.values()) + Fraction(int(left), int(every)) == 1
     for report, probability in exact.items():
         low = share.get(report, Fraction(0))
@@ -274,6 +274,6 @@ def test_the_systems_bits_are_used_and_nothing_else(coins, size):
         }""",
         [channel.to_json(), draws],
     )
-    for truth, found in zip(count(), yes, strict=False):
+    for truth, number in zip(count(), yes, strict=False):
         share = float(channel.probability(1, truth))
-        assert abs(found - draws * share) < 6.5 * (draws * share * (1 - share)) ** 0.5
+        assert abs(number - draws * share) < 6.5 * (draws * share * (1 - share)) ** 0.5

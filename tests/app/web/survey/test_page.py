@@ -84,8 +84,8 @@ def test_the_policy_forbids_all_that_is_not_needed():
 @pytest.mark.parametrize("saved", [False, True])
 def test_the_page_names_no_other_address(saved):
     text = build_page(manifest_of(ALL_KINDS), origin=ORIGIN, saved=saved).decode()
-    found = set(re.findall(r"https?://[^\s\"'<;]*", text))
-    assert found <= ({ORIGIN, f"{ORIGIN}/s/doping"} if saved else set())
+    addresses = set(re.findall(r"https?://[^\s\"'<;]*", text))
+    assert addresses <= ({ORIGIN, f"{ORIGIN}/s/doping"} if saved else set())
     for name in (*SCRIPTS, *STYLES):
         assert "://" not in read_file(name).decode()
 

@@ -47,9 +47,9 @@ def test_a_person_takes_a_survey_of_all_kinds(chromium, server, survey):
     begin(page)
     answer(page, **EVERYTHING)
     send(page)
-    (found,) = read_reports(server, survey)
-    assert found.keys() == EVERYTHING.keys()
-    assert found["age"] == 1  # a public answer is sent as it is
+    (report,) = read_reports(server, survey)
+    assert report.keys() == EVERYTHING.keys()
+    assert report["age"] == 1  # a public answer is sent as it is
     assert page.inner_text("[data-part=bytes]") == server.sent()[0].decode()
     assert page.messages == []
     (headers,) = [headers for method, _, headers, _ in server.requests if method == "POST"]
@@ -161,7 +161,7 @@ def test_one_question_each_is_drawn_by_the_device_and_kept(chromium):
             drawn.add(shown[0])
             page.context.close()
         assert len(drawn) > 1
-        assert {name for found in read_reports(server, manifest) for name in found} == drawn
+        assert {name for report in read_reports(server, manifest) for name in report} == drawn
 
 
 CONDITION = (
@@ -191,8 +191,8 @@ def test_a_question_may_depend_on_a_public_answer(chromium):
         answer(page, club=0)
         assert page.locator("[data-question=coach]").is_hidden()
         send(page)
-        (found,) = read_reports(server, manifest)
-        assert found.keys() == {"doped", "club"}
+        (report,) = read_reports(server, manifest)
+        assert report.keys() == {"doped", "club"}
 
 
 def test_a_kiosk_forgets_everything_between_two_people(chromium):

@@ -185,8 +185,8 @@ def test_no_request_goes_elsewhere(chromium):
         begin(page)
         answer(page, doped=1)
         send(page)
-        assert len(page.asked) == 7  # the page, a style, four scripts, the report
-        assert all(url.startswith(f"{server.origin}/s/doping") for url in page.asked)
+        assert len(page.addresses) == 7  # the page, a style, four scripts, the report
+        assert all(url.startswith(f"{server.origin}/s/doping") for url in page.addresses)
         assert page.context.cookies() == []
 
 
@@ -197,6 +197,6 @@ def test_a_saved_file_sends_to_its_survey_and_nowhere_else(chromium, server, sur
     begin(page)
     answer(page, **EVERYTHING)
     send(page)
-    assert page.asked == [file.as_uri(), f"{server.origin}/s/doping/report"]
+    assert page.addresses == [file.as_uri(), f"{server.origin}/s/doping/report"]
     assert page.messages == []
     assert len(read_reports(server, survey)) == 1

@@ -70,8 +70,8 @@ def test_the_vectors_of_the_rfc(passes):
     assert to_hex(waiting["blinded"]) == VECTOR["blinded_msg"]
     assert to_hex(waiting["uncover"]) == VECTOR["inv"]
     signature = to_base64(int(VECTOR["blind_sig"], 16), len(VECTOR["blind_sig"]) // 2)
-    made = passes.evaluate(FINISH, [key, waiting, signature])
-    assert to_hex(made["signature"]) == VECTOR["sig"]
+    result = passes.evaluate(FINISH, [key, waiting, signature])
+    assert to_hex(result["signature"]) == VECTOR["sig"]
 
 
 @pytest.mark.parametrize("vector", OTHERS, ids=lambda vector: vector["variant"])
@@ -92,12 +92,12 @@ def test_a_blind_signature_is_one_of_rsa_pss(passes, secret):
     n, e = secret.public_numbers.n, secret.public_numbers.e
     waiting = passes.evaluate("(key) => blindPass(key)", as_key(n, e))
     blinded = int(to_hex(waiting["blinded"]), 16)
-    made = passes.evaluate(
+    result = passes.evaluate(
         FINISH, [as_key(n, e), waiting, to_base64(pow(blinded, secret.d, n))]
     )
-    message = bytes.fromhex(to_hex(made["randomizer"]) + to_hex(made["number"]))
+    message = bytes.fromhex(to_hex(result["randomizer"]) + to_hex(result["number"]))
     padding = PSS(mgf=MGF1(SHA384()), salt_length=48)
-    signature = bytes.fromhex(to_hex(made["signature"]))
+    signature = bytes.fromhex(to_hex(result["signature"]))
     RSAPublicNumbers(e, n).public_key().verify(signature, message, padding, SHA384())
 
 

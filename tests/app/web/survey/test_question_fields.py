@@ -15,11 +15,11 @@ def fields(html):
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_fields_share_a_name_and_are_never_filled_in(name):
-    found = fields(write_question(QUESTIONS[name], 1, Phrases(), "en"))
-    assert found
-    assert all(f'name="q-{name}"' in field for field in found)
-    assert all('autocomplete="off"' in field for field in found)
-    assert not any(" checked" in field or "<form" in field for field in found)
+    inputs = fields(write_question(QUESTIONS[name], 1, Phrases(), "en"))
+    assert inputs
+    assert all(f'name="q-{name}"' in field for field in inputs)
+    assert all('autocomplete="off"' in field for field in inputs)
+    assert not any(" checked" in field or "<form" in field for field in inputs)
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def test_fields_share_a_name_and_are_never_filled_in(name):
     ],
 )
 def test_each_kind_has_its_fields(name, kind, count):
-    found = fields(write_question(QUESTIONS[name], 1, Phrases(), "en"))
-    assert sum(kind in field for field in found) == count
+    inputs = fields(write_question(QUESTIONS[name], 1, Phrases(), "en"))
+    assert sum(kind in field for field in inputs) == count
 
 
 def test_a_private_question_shows_its_promise_and_a_public_one_says_that_it_has_none():

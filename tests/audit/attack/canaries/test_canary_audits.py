@@ -24,10 +24,10 @@ def audit_towns(question=BY_TOWN, epsilon=1, **more):
 
 
 def test_answers_by_town_are_not_accused_and_the_audit_has_power():
-    found = audit_towns(options=SURE)
-    assert not found.violated
-    assert (found.claim, found.canaries) == (1, 300)
-    assert found.power > 2
+    finding = audit_towns(options=SURE)
+    assert not finding.violated
+    assert (finding.claim, finding.canaries) == (1, 300)
+    assert finding.power > 2
     assert audit_towns(epsilon=3).at_least > 1
 
 
@@ -37,7 +37,7 @@ def test_a_claim_that_is_too_small_is_refuted():
 
 def test_people_with_several_rows_get_canaries_of_their_own():
     visits = PEOPLE.append_column("person", pa.array(np.arange(1000)))
-    found = audit_questions(
+    finding = audit_questions(
         visits,
         [BY_TOWN],
         column="town",
@@ -49,8 +49,8 @@ def test_people_with_several_rows_get_canaries_of_their_own():
         max_rows_per_unit_per_group=1,
         options=SURE,
     )
-    assert found.at_least > 0.5
-    assert not found.violated
+    assert finding.at_least > 0.5
+    assert not finding.violated
 
 
 def test_canaries_that_no_question_counts_are_refused():
@@ -77,8 +77,8 @@ def test_a_canary_for_each_key():
 
 def test_a_copy_is_not_accused_and_a_copy_over_observed_cells_is():
     """The second copy takes the towns that occur in the rows for the towns that there are."""
-    found = audit_copy(PEOPLE, column="town", epsilon=1, keys={"town": TOWNS}, options=SURE)
-    assert not found.violated
+    finding = audit_copy(PEOPLE, column="town", epsilon=1, keys={"town": TOWNS}, options=SURE)
+    assert not finding.violated
 
     def release(included):
         towns = [f"new {i}" for i in included]
@@ -88,8 +88,8 @@ def test_a_copy_is_not_accused_and_a_copy_over_observed_cells_is():
         with dp.protect(rows, keys={"town": observed}, epsilon=1, delta=1e-6) as session:
             return session.copy(epsilon=1, delta=1e-6, method="mst")
 
-    def score(made):
-        labels = next(one.labels[0] for one in made.measured if one.columns == ("town",))
+    def score(copy):
+        labels = next(table.labels[0] for table in copy.measured if table.columns == ("town",))
         return [float(f"new {i}" in labels) for i in range(200)]
 
     claim = dp.ApproximateLoss(1, 1e-6)
@@ -121,5 +121,5 @@ def test_a_model_is_not_accused_and_one_that_remembers_is():
             return np.stack([1 - share, share], axis=1)
 
     # 20 of 100 canaries are surely in, and 20 out: all these guesses are right.
-    found = audit_model(Nearest, X, y, claim=claim, canaries=100, options={"guesses": 40})
-    assert found.violated
+    finding = audit_model(Nearest, X, y, claim=claim, canaries=100, options={"guesses": 40})
+    assert finding.violated

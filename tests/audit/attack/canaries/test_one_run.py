@@ -54,10 +54,10 @@ def test_a_right_mechanism_is_rarely_accused(name, size):
 
 
 def test_a_histogram_with_half_the_noise_is_caught():
-    found = audit(histogram(dp.Laplace(epsilon=2)), dp.PureLoss(1), confidence=SURE)
-    assert found.violated
-    assert found.at_least < 2
-    assert found.power > 3
+    finding = audit(histogram(dp.Laplace(epsilon=2)), dp.PureLoss(1), confidence=SURE)
+    assert finding.violated
+    assert finding.at_least < 2
+    assert finding.power > 3
 
 
 def test_residuals_that_are_not_clipped_are_caught():
@@ -79,17 +79,17 @@ def test_residuals_that_are_not_clipped_are_caught():
 
 def test_several_thresholds_divide_the_error():
     exact = histogram(dp.Laplace(epsilon=50))
-    one = audit(exact, None, guesses=100)
+    single = audit(exact, None, guesses=100)
     several = audit(exact, None, guesses=[100, 90, 80, 70])
-    assert (one.guesses, several.guesses) == (100, 100)
-    assert several.power < one.power
+    assert (single.guesses, several.guesses) == (100, 100)
+    assert several.power < single.power
     assert several.at_least == several.power
 
 
 def test_tuning_judges_the_other_half():
-    found = audit(histogram(dp.Laplace(epsilon=50)), None, tune=True)
-    assert found.canaries == CELLS // 2
-    assert 1.5 < found.at_least <= found.power
+    finding = audit(histogram(dp.Laplace(epsilon=50)), None, tune=True)
+    assert finding.canaries == CELLS // 2
+    assert 1.5 < finding.at_least <= finding.power
 
 
 def test_tuning_does_not_see_the_coins_that_are_judged():
@@ -129,8 +129,8 @@ def test_wrong_arguments_are_refused():
 
 
 def test_what_was_released_is_not_in_the_finding():
-    found = one_run(lambda included: "SECRET", range(10), score=lambda _: np.zeros(10))
-    assert "SECRET" not in str(found) + repr(found) + repr(vars(found))
+    finding = one_run(lambda included: "SECRET", range(10), score=lambda _: np.zeros(10))
+    assert "SECRET" not in str(finding) + repr(finding) + repr(vars(finding))
 
 
 def test_the_finding_says_at_least_and_what_it_could_show():

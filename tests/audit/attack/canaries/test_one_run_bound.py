@@ -18,8 +18,8 @@ from deniable.audit.attack.canaries.one_run_bound import (
     [(1000, 100, 75, 1e-4, 0.673), (100_000, 1510, 1439, 1e-5, 2.676)],
 )
 def test_the_published_bounds(canaries, guesses, right, delta, bound):
-    found = epsilon_at_least(canaries, guesses, right, delta=delta)
-    assert found == pytest.approx(bound, abs=5e-4)
+    actual = epsilon_at_least(canaries, guesses, right, delta=delta)
+    assert actual == pytest.approx(bound, abs=5e-4)
 
 
 def test_the_published_chance():

@@ -27,18 +27,18 @@ def test_the_cap():
 
 
 def test_a_sum_without_its_clip_is_caught():
-    found = two_sample(Sum(clip=False), [3], [3, 100], claim=dp.PureLoss(1))
-    assert found.violated
-    assert found.at_least > 3
-    assert found.at_least <= found.power
+    finding = two_sample(Sum(clip=False), [3], [3, 100], claim=dp.PureLoss(1))
+    assert finding.violated
+    assert finding.at_least > 3
+    assert finding.at_least <= finding.power
 
 
 def test_the_clipped_sum_is_bounded_from_below():
-    found = two_sample(
+    finding = two_sample(
         Sum(clip=True), [3], [3, 100], claim=dp.PureLoss(1), runs=100_000, confidence=1 - 1e-9
     )
-    assert not found.violated
-    assert found.at_least > 0.85
+    assert not finding.violated
+    assert finding.at_least > 0.85
 
 
 def test_a_right_mechanism_is_rarely_accused(size):

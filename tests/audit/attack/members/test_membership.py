@@ -25,10 +25,10 @@ def reference_law(n, d):
 @pytest.mark.parametrize("columns", [100, 1000, 3000])
 def test_the_trace_of_exact_averages_and_of_private_ones(columns, size):
     repeats = size(small=10, full=200, what="trace attacks on 100 people")
-    found = simulate_membership(100, columns, repeats=repeats)
-    assert found.exact.auc == pytest.approx(reference_law(100, columns), abs=0.03)
-    assert 0.45 < found.private.auc <= 0.60
-    assert found.private.hits < 0.15
+    finding = simulate_membership(100, columns, repeats=repeats)
+    assert finding.exact.auc == pytest.approx(reference_law(100, columns), abs=0.03)
+    assert 0.45 < finding.private.auc <= 0.60
+    assert finding.private.hits < 0.15
 
 
 def test_the_reference_law():
@@ -45,10 +45,10 @@ def test_the_noise_is_that_of_all_averages_together():
 
 def test_members_of_a_table_are_found():
     answers = pa.table({f"q{i}": RNG.integers(0, 2, 250) for i in range(1500)})
-    found = membership(answers)
-    assert (found.people, found.facts, found.made_up) == (50, 1500, False)
-    assert found.exact.auc > 0.95
-    assert found.private.auc < 0.7
+    finding = membership(answers)
+    assert (finding.people, finding.facts, finding.made_up) == (50, 1500, False)
+    assert finding.exact.auc > 0.95
+    assert finding.private.auc < 0.7
 
 
 def test_the_statistic():

@@ -26,19 +26,19 @@ class Remembers:
 
 
 def test_a_model_that_remembers_gives_its_rows_away():
-    found = model_membership(Remembers, X, y, shadows=6)
-    assert found.hits_at_hundredth == found.hits_at_thousandth == 1
-    assert found.auc == 1
+    finding = model_membership(Remembers, X, y, shadows=6)
+    assert finding.hits_at_hundredth == finding.hits_at_thousandth == 1
+    assert finding.auc == 1
 
 
 def test_a_private_model_does_not():
     def make():
         return dp.learn.NaiveBayes(epsilon=1, bounds=(0, 1), classes=[0, 1])
 
-    found = model_membership(make, X, y, shadows=6)
-    assert found.hits_at_hundredth < 0.15
-    assert 0.3 < found.auc < 0.7  # 200 members and 200 others
-    assert found.rows == 400
+    finding = model_membership(make, X, y, shadows=6)
+    assert finding.hits_at_hundredth < 0.15
+    assert 0.3 < finding.auc < 0.7  # 200 members and 200 others
+    assert finding.rows == 400
 
 
 def test_too_few_rows_are_refused():

@@ -21,10 +21,10 @@ JOINED = "visits JOIN cities ON visits.ward = cities.ward"
 
 
 def parts(text):
-    found = contribute(OWNED, [text])
-    assert found.skipped == ()
-    totals = found.values().tolist()
-    return {number.keys: one for number, one in zip(found.numbers, totals, strict=True)}
+    known = contribute(OWNED, [text])
+    assert known.skipped == ()
+    totals = known.values().tolist()
+    return {number.keys: total for number, total in zip(known.numbers, totals, strict=True)}
 
 
 def why(text):
@@ -59,7 +59,7 @@ def test_what_chooses_among_released_groups_is_left_out():
         "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING n > 1 ORDER BY n LIMIT 1",
         "visits",
     )
-    assert [one.name for one in question.keys] == ["ward", ROW]
+    assert [key.name for key in question.keys] == ["ward", ROW]
     assert (question.having, question.order, question.limit) == (None, (), None)
 
 

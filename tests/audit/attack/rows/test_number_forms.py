@@ -34,38 +34,38 @@ def read(outputs, rest=""):
     ],
 )
 def test_linear_numbers_are_sums(output, rows):
-    found = read(f"{output} AS s")
-    assert found.values().tolist() == [rows]
-    assert (found.averages, found.lone, found.skipped) == ((), (), ())
+    known = read(f"{output} AS s")
+    assert known.values().tolist() == [rows]
+    assert (known.averages, known.lone, known.skipped) == ((), (), ())
 
 
 @pytest.mark.parametrize("output", ["AVG(pay)", "SUM(pay) / COUNT(*)", "AVG(pay) + 1"])
 def test_ratios_are_averages(output):
-    found = read(f"{output} AS a")
-    (average,) = found.averages
+    known = read(f"{output} AS a")
+    (average,) = known.averages
     exact = average.scale * int(average.above.sum()) / int(average.below.sum())
     assert exact == 4 + output.endswith("+ 1")
-    assert found.numbers == found.lone == ()
+    assert known.numbers == known.lone == ()
 
 
 def test_a_constant_is_taken_off_private_answers():
-    found = read("COUNT(*) + 1000 AS n, 7 - SUM(pay) AS s")
-    assert [number.plus for number in found.numbers] == [1000, 7]
+    known = read("COUNT(*) + 1000 AS n, 7 - SUM(pay) AS s")
+    assert [number.plus for number in known.numbers] == [1000, 7]
     texts = ["SELECT COUNT(*) + 1000 AS n, 7 - SUM(pay) AS s FROM staff"]
-    answers = answer_privately(OWNED, texts, found.numbers, epsilon=4000)
-    assert answers == pytest.approx(found.values().sum(axis=1), abs=2)
+    answers = answer_privately(OWNED, texts, known.numbers, epsilon=4000)
+    assert answers == pytest.approx(known.values().sum(axis=1), abs=2)
 
 
 def test_each_group_has_a_vector_of_its_own():
-    found = read("team, SUM(pay) AS s", "GROUP BY team")
-    vectors = {n.keys: v.tolist() for n, v in zip(found.numbers, found.vectors, strict=True)}
+    known = read("team, SUM(pay) AS s", "GROUP BY team")
+    vectors = {n.keys: v.tolist() for n, v in zip(known.numbers, known.vectors, strict=True)}
     assert vectors == {("a",): [1, 3, 0], ("b",): [0, 0, 8]}
-    assert found.scales == (Fraction(1), Fraction(1))
+    assert known.scales == (Fraction(1), Fraction(1))
 
 
 def test_the_rows_of_a_lone_number_are_those_that_it_reads():
-    found = read("team, MEDIAN(pay) AS m", "WHERE pay > 2 GROUP BY team")
-    rows = {one.number.keys: one.rows.tolist() for one in found.lone}
+    known = read("team, MEDIAN(pay) AS m", "WHERE pay > 2 GROUP BY team")
+    rows = {entry.number.keys: entry.rows.tolist() for entry in known.lone}
     assert rows == {("a",): [1], ("b",): [2]}
     for number in ("MEDIAN(x)", "STDDEV(x)"):
         (lone,) = read(f"{number} AS m").lone
@@ -76,9 +76,9 @@ def test_too_many_groups_and_rows_are_refused_before_they_take_memory():
     owned = read_owned(
         pa.table({"id": np.arange(2000)}), bounds={"id": (0, 2000)}, step={"id": 1}
     )
-    asked = ["SELECT id, COUNT(*) AS n FROM data GROUP BY id"]
+    texts = ["SELECT id, COUNT(*) AS n FROM data GROUP BY id"]
     with pytest.raises(dp.InvalidParameter, match="random part"):
-        contribute(owned, asked, room=2000**2 - 1)
-    assert len(contribute(owned, asked, room=2000**2).numbers) == 2000
+        contribute(owned, texts, room=2000**2 - 1)
+    assert len(contribute(owned, texts, room=2000**2).numbers) == 2000
     with pytest.raises(dp.InvalidParameter, match="random part"):
-        contribute(owned, [*asked, "SELECT COUNT(*) AS n FROM data"], room=2000**2)
+        contribute(owned, [*texts, "SELECT COUNT(*) AS n FROM data"], room=2000**2)

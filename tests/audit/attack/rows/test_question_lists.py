@@ -70,8 +70,8 @@ def test_logs(tmp_path):
 def test_the_database_of_a_server(tmp_path):
     with closing(sqlite3.connect(tmp_path / "a.sqlite")) as database, database:
         database.execute("CREATE TABLE jobs (request TEXT, start REAL)")
-        asked = [('{"sql": "SELECT 2"}', 2.0), ('{"questions": [{"sql": "SELECT 1"}]}', 1.0)]
-        database.executemany("INSERT INTO jobs VALUES (?, ?)", asked)
+        jobs = [('{"sql": "SELECT 2"}', 2.0), ('{"questions": [{"sql": "SELECT 1"}]}', 1.0)]
+        database.executemany("INSERT INTO jobs VALUES (?, ?)", jobs)
     assert list_questions(tmp_path / "a.sqlite") == ("SELECT 1", "SELECT 2")
 
 
@@ -92,9 +92,9 @@ def test_a_release_holds_no_question_and_is_left_out_of_a_folder(tmp_path):
         list_questions(tmp_path)
     (tmp_path / "b.sql").write_text("SELECT 1")
     (tmp_path / "c.json").write_text('[{"sql": "SELECT 2"}]')
-    found = read_questions(tmp_path)
-    assert found.texts == ("SELECT 1", "SELECT 2")
-    assert [name for name, _ in found.left_out] == ["a.json"]
+    questions = read_questions(tmp_path)
+    assert questions.texts == ("SELECT 1", "SELECT 2")
+    assert [name for name, _ in questions.left_out] == ["a.json"]
 
 
 def test_what_else_is_in_a_folder_is_named_with_the_reason(tmp_path):
@@ -103,9 +103,9 @@ def test_what_else_is_in_a_folder_is_named_with_the_reason(tmp_path):
     (tmp_path / "c.sqlite").write_text("no database")
     (tmp_path / "d.parquet").write_bytes(b"\xff")
     (tmp_path / "e.txt").write_bytes(b"\xff\xff")
-    found = read_questions([tmp_path])
-    assert found.texts == ("SELECT 1",)
-    assert dict(found.left_out) == {
+    questions = read_questions([tmp_path])
+    assert questions.texts == ("SELECT 1",)
+    assert dict(questions.left_out) == {
         "b.csv": "it is not a log: a CSV file with a column `sql`",
         "c.sqlite": "it is not the database of a server",
         "d.parquet": "files of this kind hold no questions",

@@ -50,16 +50,16 @@ def test_the_noise_is_that_of_a_small_epsilon():
 
 def test_all_questions_share_one_epsilon():
     """Four questions in the budget of one: each fits, and each has a quarter of it."""
-    asked = [f"SELECT COUNT(*) AS n FROM data WHERE age < {i}" for i in range(4)]
+    texts = [f"SELECT COUNT(*) AS n FROM data WHERE age < {i}" for i in range(4)]
     numbers = [PublishedNumber(i, "n", ()) for i in range(4)]
-    answers = answer_privately(OWNED, asked, numbers, epsilon=1)
+    answers = answer_privately(OWNED, texts, numbers, epsilon=1)
     assert np.isfinite(answers).all()
 
 
 def test_a_key_that_is_not_shown_publishes_nothing():
     known = contribute(OWNED, ["SELECT COUNT(*) AS n FROM data GROUP BY ward"])
-    asked = ["SELECT COUNT(*) AS n FROM data GROUP BY ward"]
-    assert np.isnan(answer_privately(OWNED, asked, known.numbers, epsilon=1)).all()
+    texts = ["SELECT COUNT(*) AS n FROM data GROUP BY ward"]
+    assert np.isnan(answer_privately(OWNED, texts, known.numbers, epsilon=1)).all()
 
 
 def test_the_session_has_the_limits_of_the_table_and_a_ledger_of_its_own():
@@ -73,10 +73,10 @@ def test_the_session_has_the_limits_of_the_table_and_a_ledger_of_its_own():
 
 def test_cross_tables_have_their_cells_in_place():
     tables = [["ward", "ill"], ["ill"]]
-    asked = [
-        f"SELECT {', '.join(one)}, COUNT(*) AS n FROM data GROUP BY {', '.join(one)}"
-        for one in tables
+    texts = [
+        f"SELECT {', '.join(names)}, COUNT(*) AS n FROM data GROUP BY {', '.join(names)}"
+        for names in tables
     ]
-    known = contribute(OWNED, asked)
+    known = contribute(OWNED, texts)
     cells = tabulate_privately(OWNED, tables, known.numbers, epsilon=50)
     assert np.abs(cells - known.values().sum(axis=1)).max() < 8

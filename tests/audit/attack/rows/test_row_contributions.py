@@ -30,11 +30,11 @@ OWNED = read_owned(
 
 
 def sums(text):
-    found = contribute(OWNED, [text])
-    totals = found.values().sum(axis=1).tolist()
+    known = contribute(OWNED, [text])
+    totals = known.values().sum(axis=1).tolist()
     return {
         (str(number).split(", ")[1].split(" of ")[0], *number.keys): total
-        for number, total in zip(found.numbers, totals, strict=True)
+        for number, total in zip(known.numbers, totals, strict=True)
     }
 
 
@@ -71,19 +71,19 @@ def test_having_order_and_limit_do_not_hide_what_was_measured():
 def test_numbers_that_are_too_large_are_not_attacked():
     rows = pa.table({"x": [2.0**62, 1.0]})
     owned = read_owned(rows, bounds={"x": (0, 2**62)}, step={"x": 1})
-    found = contribute(owned, ["SELECT SUM(x) AS s FROM data"])
-    assert (found.numbers, len(found.skipped)) == ((), 1)
+    known = contribute(owned, ["SELECT SUM(x) AS s FROM data"])
+    assert (known.numbers, len(known.skipped)) == ((), 1)
 
 
 def test_every_row_adds_at_its_own_place():
-    found = contribute(OWNED, ["SELECT COUNT(*) AS n FROM visits WHERE ill"])
-    assert found.vectors[0].tolist() == [int(one) for one in VISITS["ill"].to_pylist()]
+    known = contribute(OWNED, ["SELECT COUNT(*) AS n FROM visits WHERE ill"])
+    assert known.vectors[0].tolist() == [int(value) for value in VISITS["ill"].to_pylist()]
 
 
 def test_as_if_the_secret_had_another_value():
     text = ["SELECT COUNT(*) AS n FROM visits WHERE ill AND ward = 'A'"]
     always = contribute(OWNED, text, {"ill": True}).vectors[0]
-    assert always.tolist() == [int(one == "A") for one in VISITS["ward"].to_pylist()]
+    assert always.tolist() == [int(ward == "A") for ward in VISITS["ward"].to_pylist()]
     assert not contribute(OWNED, text, {"ill": False}).vectors.any()
 
 
@@ -91,8 +91,8 @@ def test_an_average_is_a_sum_only_beside_the_count_of_its_values():
     rows = read_owned(pa.table({"x": [1, None, 5]}), bounds={"x": (0, 9)})
     beside = {"COUNT(x)": 1, "COUNT(*)": 0}
     for count, averages in beside.items():
-        found = contribute(rows, [f"SELECT AVG(x) AS a, {count} AS n FROM data"])
-        sums = [v for n, v in zip(found.numbers, found.vectors, strict=True) if n.times]
+        known = contribute(rows, [f"SELECT AVG(x) AS a, {count} AS n FROM data"])
+        sums = [v for n, v in zip(known.numbers, known.vectors, strict=True) if n.times]
         assert [v.tolist() for v in sums] == [[1, 0, 5]] * averages
 
 
@@ -107,21 +107,21 @@ def test_an_average_alone_is_two_sums():
 @pytest.mark.parametrize("number", ["MEDIAN(cost)", "STDDEV(cost)", "COUNT(DISTINCT ward)"])
 def test_what_is_not_linear_is_named_and_its_rows_are_known(number):
     text = f"SELECT {number} AS m FROM visits WHERE ill"
-    found = contribute(OWNED, [text])
-    assert found.numbers == ()
-    assert found.skipped[0][0] == f"m in {text}"
-    assert "only whether it is about few people" in found.skipped[0][1]
+    known = contribute(OWNED, [text])
+    assert known.numbers == ()
+    assert known.skipped[0][0] == f"m in {text}"
+    assert "only whether it is about few people" in known.skipped[0][1]
     ill = np.flatnonzero(VISITS["ill"].to_numpy(zero_copy_only=False))
-    assert set(found.lone[0].rows.tolist()) <= set(ill.tolist())
-    assert len(found.lone[0].rows) > 5
+    assert set(known.lone[0].rows.tolist()) <= set(ill.tolist())
+    assert len(known.lone[0].rows) > 5
 
 
 def test_rows_are_followed_through_sub_queries_that_do_not_group():
     inner = "SELECT ward, cost FROM visits WHERE ill"
     for source in (f"({inner})", f"(SELECT ward FROM ({inner}))", "(SELECT * FROM visits)"):
-        found = contribute(OWNED, [f"SELECT COUNT(*) AS n FROM {source} WHERE ward = 'A'"])
-        assert found.skipped == ()
-        assert found.vectors.sum() > 0
+        known = contribute(OWNED, [f"SELECT COUNT(*) AS n FROM {source} WHERE ward = 'A'"])
+        assert known.skipped == ()
+        assert known.vectors.sum() > 0
     grouped = "SELECT COUNT(*) AS n FROM (SELECT ward, COUNT(*) AS c FROM visits GROUP BY ward)"
     assert "sub-query groups" in contribute(OWNED, [grouped]).skipped[0][1]
 
@@ -130,8 +130,10 @@ def test_joins_with_public_tables_are_followed_and_others_are_named():
     wards = Table("wards", pa.table({"ward": ["A"], "city": ["Ulm"]}), public=True)
     owned = replace(OWNED, beside=(wards,), private=("staff",))
     joined = "SELECT COUNT(*) AS n FROM visits JOIN {0} ON visits.ward = {0}.ward"
-    found = contribute(owned, [joined.format("wards")])
-    assert found.vectors[0].tolist() == [int(one == "A") for one in VISITS["ward"].to_pylist()]
+    known = contribute(owned, [joined.format("wards")])
+    assert known.vectors[0].tolist() == [
+        int(ward == "A") for ward in VISITS["ward"].to_pylist()
+    ]
     reasons = {"staff": "private table 'staff'", "nix": "'nix', which is not given"}
     for name, why in reasons.items():
         assert why in contribute(owned, [joined.format(name)]).skipped[0][1]

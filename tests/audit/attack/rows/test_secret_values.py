@@ -17,16 +17,16 @@ ASKED = [
 
 
 def test_exact_answers_follow_from_the_true_values():
-    found = contribute_by_value(read_owned(ROWS, keys={"drug": ["x", "y", "z"]}), ASKED, "drug")
-    assert set(found.values) == {None, "x", "y", "z"}
-    exact = dict(zip(map(str, found.numbers), found.exact_answers().tolist(), strict=True))
+    known = contribute_by_value(read_owned(ROWS, keys={"drug": ["x", "y", "z"]}), ASKED, "drug")
+    assert set(known.values) == {None, "x", "y", "z"}
+    exact = dict(zip(map(str, known.numbers), known.exact_answers().tolist(), strict=True))
     assert exact == {
         "question 1, n of x": 2,
         "question 1, n of y": 2,
         "question 1, n of z": 1,
         "question 2, n": 1,
     }
-    assert found.parts.shape == (4, 4, 6)
+    assert known.parts.shape == (4, 4, 6)
 
 
 @pytest.mark.parametrize("secret", ["id2", "one", "many"])
@@ -43,25 +43,25 @@ def test_what_does_not_fit_into_memory_is_refused(monkeypatch):
 
 
 def test_nothing_is_added_by_a_value_that_is_not_counted():
-    found = contribute_by_value(read_owned(ROWS), ASKED[1:], "drug")
-    by_value = dict(zip(found.values, found.parts[:, 0], strict=True))
+    known = contribute_by_value(read_owned(ROWS), ASKED[1:], "drug")
+    by_value = dict(zip(known.values, known.parts[:, 0], strict=True))
     assert by_value["x"].tolist() == [1, 1, 1, 0, 0, 0]
     assert not np.any([by_value[value] for value in ("y", "z", None)])
 
 
 def test_a_number_that_needs_one_value_of_the_secret_is_not_called_skipped():
     never = "SELECT COUNT(*) AS n FROM data WHERE id > 9"
-    found = contribute_by_value(read_owned(ROWS), [ASKED[1], never], "drug")
-    assert [str(one) for one in found.numbers] == ["question 1, n"]
-    assert [text for text, _ in found.skipped] == [never]
+    known = contribute_by_value(read_owned(ROWS), [ASKED[1], never], "drug")
+    assert [str(number) for number in known.numbers] == ["question 1, n"]
+    assert [text for text, _ in known.skipped] == [never]
 
 
 def test_an_average_beside_a_count_that_is_not_its_own_stays_an_average():
     rows = pa.table({"id": range(6), "drug": [0, 1, None, 1, 0, 1]})
     owned = read_owned(rows, bounds={"drug": (0, 1)})
-    found = contribute_by_value(
+    known = contribute_by_value(
         owned, ["SELECT AVG(drug) AS a, COUNT(*) AS n FROM data"], "drug"
     )
-    assert [str(one) for one in found.numbers] == ["question 1, n"]
-    assert [one.number.output for one in found.averages] == ["a"]
-    assert found.averages[0].exact * found.averages[0].scale == pytest.approx(3 / 5)
+    assert [str(entry) for entry in known.numbers] == ["question 1, n"]
+    assert [entry.number.output for entry in known.averages] == ["a"]
+    assert known.averages[0].exact * known.averages[0].scale == pytest.approx(3 / 5)

@@ -22,6 +22,6 @@ def test_variance_is_the_published_one(epsilon, middle, end):
 def test_of_yes_and_no_it_is_randomized_response():
     design, coins = Duchi(odds=3, low=0, high=1), RandomizedResponse(odds=3)
     assert [design.pmf(1, x) for x in (0, 1)] == [coins.q, coins.p]
-    one, other = design.estimate([0] * 60 + [1] * 40), coins.estimate(counts=(60, 40))
-    assert one.interval == pytest.approx(other.interval)
-    assert Fraction(one.raw) == Fraction(other.raw)
+    estimate, other = design.estimate([0] * 60 + [1] * 40), coins.estimate(counts=(60, 40))
+    assert estimate.interval == pytest.approx(other.interval)
+    assert Fraction(estimate.raw) == Fraction(other.raw)

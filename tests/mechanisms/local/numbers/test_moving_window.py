@@ -9,11 +9,11 @@ from tests.mechanisms.numeric_contract import law
 @pytest.mark.parametrize("design", [Piecewise, SquareWave])
 @pytest.mark.parametrize("steps", [1, 3, 700])
 def test_the_line_and_the_spread_are_the_law_s(design, steps):
-    made = design(odds=3, low=0, high=steps)
-    start, slope = made.line()
+    window = design(odds=3, low=0, high=steps)
+    start, slope = window.line()
     for place in {0, steps // 2, steps}:
-        chances = law(made, place)
+        chances = law(window, place)
         mean = sum(y * chance for y, chance in enumerate(chances))
         assert mean == start + slope * place
         squares = sum(y * y * chance for y, chance in enumerate(chances))
-        assert squares - mean**2 == made.spread(Fraction(place))
+        assert squares - mean**2 == window.spread(Fraction(place))

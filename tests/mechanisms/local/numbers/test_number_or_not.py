@@ -56,22 +56,26 @@ def test_errors_are_as_stated(size):
     answers[np.arange(1000) % 5 == 4] = NAN
     truth = float(np.nanmean(answers))
     people = answers[np.arange(surveys * 1000) * 7919 % 1000]
-    found = [design.estimate(y) for y in design.randomize(people).reshape(surveys, 1000)]
-    error = np.mean([(one.raw - truth) ** 2 for one in found])
+    estimates = [design.estimate(y) for y in design.randomize(people).reshape(surveys, 1000)]
+    error = np.mean([(estimate.raw - truth) ** 2 for estimate in estimates])
     # People are fixed, so the sampling part of the stated variance is taken off.
     stated = design.variance(truth, respondents=1000, declining=0.2)
     sampling = float(np.nanvar(answers)) / 800
     assert error == pytest.approx(stated - sampling, rel=0.1 if surveys > 5000 else 0.25)
-    assert np.mean([one.standard_error**2 for one in found]) == pytest.approx(stated, rel=0.05)
-    covered = np.mean([one.interval[0] <= truth <= one.interval[1] for one in found])
+    assert np.mean([estimate.standard_error**2 for estimate in estimates]) == pytest.approx(
+        stated, rel=0.05
+    )
+    covered = np.mean(
+        [estimate.interval[0] <= truth <= estimate.interval[1] for estimate in estimates]
+    )
     assert covered > 0.93
 
 
 def test_hardly_anybody_said():
     design = NumberOrNot(odds=3, low=0, high=10)
-    found = design.estimate(counts=Tally(design, (20, 20, 60), 100))
-    assert found.interval == (0, 10)
-    assert found.standard_error > 10
+    estimate = design.estimate(counts=Tally(design, (20, 20, 60), 100))
+    assert estimate.interval == (0, 10)
+    assert estimate.standard_error > 10
     nobody = design.estimate(counts=Tally(design, (10, 10, 80), 100))
     assert nobody.interval == (0, 10)
 

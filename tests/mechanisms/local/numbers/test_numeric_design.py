@@ -5,11 +5,11 @@ from deniable.mechanisms import Duchi
 
 
 def test_counts_of_another_design_are_refused():
-    one, other = Duchi(odds=3, low=0, high=1), Duchi(odds=4, low=0, high=1)
-    tally = one.aggregate([0, 1])
-    assert one.estimate(counts=tally).respondents == 2
+    design, other = Duchi(odds=3, low=0, high=1), Duchi(odds=4, low=0, high=1)
+    tally = design.aggregate([0, 1])
+    assert design.estimate(counts=tally).respondents == 2
     for bad in (tally, (1, 1)):
         with pytest.raises(InvalidParameter, match="aggregate"):
             other.estimate(counts=bad)
     with pytest.raises(InvalidParameter, match="either"):
-        one.estimate()
+        design.estimate()

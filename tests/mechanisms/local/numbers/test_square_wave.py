@@ -25,17 +25,17 @@ def test_a_distribution_of_200_000_people_is_recovered():
     two = uniform_below(k // 2, n) + uniform_below(k // 2, n)  # a triangle
     truth = np.bincount(two, minlength=k) / n
     wave = SquareWave(epsilon=1, low=0, high=k - 1)
-    found = np.array(wave.distribution(wave.randomize(two)))
-    assert found.sum() == pytest.approx(1)
-    distance = np.abs(np.cumsum(found) - np.cumsum(truth)).mean()  # Wasserstein, of the range
+    shares = np.array(wave.distribution(wave.randomize(two)))
+    assert shares.sum() == pytest.approx(1)
+    distance = np.abs(np.cumsum(shares) - np.cumsum(truth)).mean()  # Wasserstein, of the range
     assert distance < 0.01
-    assert wave.mean(found) == pytest.approx(two.mean(), abs=1.0)
+    assert wave.mean(shares) == pytest.approx(two.mean(), abs=1.0)
     # k-ary randomized response of the same loss, read by the same method, does much worse.
     direct = RandomizedResponse(epsilon=1, categories=k)
     counts = np.array(direct.aggregate(direct.randomize(two)).counts, dtype=float)
     channel = np.array(direct.matrix, dtype=float)
     other = expectation_maximisation([(channel, counts)], rounds=2000)
-    assert np.abs(other - truth).sum() > 2 * np.abs(found - truth).sum()
+    assert np.abs(other - truth).sum() > 2 * np.abs(shares - truth).sum()
 
 
 def test_too_fine_a_grid_is_refused():

@@ -33,5 +33,5 @@ def test_more_people_are_covered(name, size):
 
 def test_reports_that_fit_no_answer_say_so():
     design = Piecewise(epsilon=6, low=0, high=100)
-    found = design.estimate(np.zeros(4000, dtype=np.int64))
-    assert not found.consistent
+    estimate = design.estimate(np.zeros(4000, dtype=np.int64))
+    assert not estimate.consistent

@@ -39,17 +39,17 @@ def test_like_says_the_same_as_the_regular_expression(pattern, form):
         with pytest.raises(dp.InvalidQuery):
             rewrite_pattern(node)
         return
-    found = rewrite_pattern(node).sql("duckdb")
-    found = f"NOT {found}" if form.startswith("NOT") else found
+    spelling = rewrite_pattern(node).sql("duckdb")
+    spelling = f"NOT {spelling}" if form.startswith("NOT") else spelling
     values = ", ".join(
-        "(" + repr(one) + ")" if "\n" not in one else f"(E{one!r})" for one in TEXTS
+        "(" + repr(sample) + ")" if "\n" not in sample else f"(E{sample!r})" for sample in TEXTS
     )
     with duckdb.connect() as database:
         database.execute(f"CREATE TABLE texts AS SELECT * FROM (VALUES {values}) AS v(t)")
         different = database.execute(
-            f"SELECT t FROM texts WHERE ({text}) IS DISTINCT FROM ({found})"
+            f"SELECT t FROM texts WHERE ({text}) IS DISTINCT FROM ({spelling})"
         ).fetchall()
-    assert different == [], found
+    assert different == [], spelling
 
 
 @pytest.mark.parametrize(
@@ -84,5 +84,5 @@ def test_the_pattern_must_be_a_constant_without_flags(text):
 
 
 def test_ilike_ignores_the_case():
-    found = rewrite_pattern(sqlglot.parse_one("t ~* '^ab'", dialect="duckdb")).sql("duckdb")
-    assert found == "t ILIKE 'ab%'"
+    rewritten = rewrite_pattern(sqlglot.parse_one("t ~* '^ab'", dialect="duckdb")).sql("duckdb")
+    assert rewritten == "t ILIKE 'ab%'"

@@ -90,20 +90,20 @@ def rewritten(text):
     tree = sqlglot.parse_one(f"SELECT {text}", dialect="duckdb").expressions[0]
 
     def step(node):
-        found = respell(node)
-        return node if found is None else found.transform(step)
+        changed = respell(node)
+        return node if changed is None else changed.transform(step)
 
     return tree.transform(step)
 
 
 @pytest.mark.parametrize("text", SPELLINGS)
 def test_duckdb_gives_both_the_same_value(database, text):
-    found = rewritten(text)
-    assert not isinstance(found, exp.Anonymous)
-    both = SPELLINGS[text] or text, found.sql("duckdb")
+    spelling = rewritten(text)
+    assert not isinstance(spelling, exp.Anonymous)
+    both = SPELLINGS[text] or text, spelling.sql("duckdb")
     values = [
-        [value for (value,) in database.execute(f"SELECT {one} FROM t").fetchall()]
-        for one in both
+        [value for (value,) in database.execute(f"SELECT {form} FROM t").fetchall()]
+        for form in both
     ]
     assert values[0] == pytest.approx(values[1]), both
 

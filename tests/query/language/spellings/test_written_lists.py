@@ -100,10 +100,10 @@ def test_lists_mean_what_they_mean_in_duckdb(opened, sql):
         "FROM t LATERAL VIEW EXPLODE(codes) u AS code", "FROM t, UNNEST(codes) AS u(code)"
     )
     expected = plain.execute(written).fetchall()
-    assert _rounded(asked(session, sql)) >= _rounded(expected)
+    assert _rounded(read_rows(session, sql)) >= _rounded(expected)
 
 
-def asked(session, sql):
+def read_rows(session, sql):
     """The rows of an answer, without margins."""
     shown = session.sql(sql, epsilon=10**5).to_arrow()
     ends = ("_margin", "_low", "_high")
@@ -113,7 +113,10 @@ def asked(session, sql):
 def _rounded(rows):
     """All rows; those of declared keys without rows are zero."""
     rows = (tuple(row.values()) if isinstance(row, dict) else row for row in rows)
-    return {tuple(one if isinstance(one, str) else round(one) for one in row) for row in rows}
+    return {
+        tuple(value if isinstance(value, str) else round(value) for value in row)
+        for row in rows
+    }
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -121,7 +124,7 @@ def test_json_means_what_it_means_in_duckdb(opened, path):
     session, plain = opened
     sql = f"SELECT COUNT({path}), COUNT(DISTINCT {path}) FROM t WHERE {path} <> '2'"
     guarded = sql.replace("note", "TRY_CAST(note AS JSON)")
-    assert _rounded(asked(session, sql)) == _rounded(plain.execute(guarded).fetchall())
+    assert _rounded(read_rows(session, sql)) == _rounded(plain.execute(guarded).fetchall())
 
 
 @pytest.mark.parametrize("sql", REFUSED)
@@ -148,11 +151,11 @@ def test_a_path_that_cannot_be_written_is_refused_before_the_charge(opened, path
 def test_groups_of_elements_are_declared_at_their_list():
     schema = {"id": "BIGINT", "words": "VARCHAR[]", "ward": "VARCHAR"}
     table = Table.declare("t", unit="id", length={"words": 2}).with_schema(schema)
-    asked = {
+    cases = {
         "SELECT w, COUNT(*) FROM t, UNNEST(words) AS u(w) GROUP BY w": "words = { length = 5, ",
         "SELECT z, COUNT(*) FROM (SELECT ward AS z FROM t) GROUP BY z": "ward = { keys",
         "SELECT UPPER(ward) AS k, COUNT(*) FROM t GROUP BY k": "a column with declared keys",
     }
-    for sql, says in asked.items():
+    for sql, says in cases.items():
         with pytest.raises(InvalidQuery, match=re.escape(says)):
             plan(parse(sql), Policy([table], epsilon=9), epsilon=1, delta=0)

@@ -85,15 +85,15 @@ def test_a_signature_of_cryptography_is_valid():
     private = rsa.generate_private_key(65537, 2048)
     number, randomizer = secrets.token_bytes(32), secrets.token_bytes(32)
     pss = padding.PSS(padding.MGF1(SHA384()), 48)
-    made = private.sign(randomizer + number, pss, SHA384())
+    signature = private.sign(randomizer + number, pss, SHA384())
     key = PublicPassKey(private.public_key().public_numbers().n, 65537)
-    assert key.is_valid(BlindPass(number, randomizer, made))
+    assert key.is_valid(BlindPass(number, randomizer, signature))
 
 
 def test_passes_are_valid_and_differ(secret):
-    made = [sign(secret) for _ in range(10)]
-    assert all(secret.public.is_valid(ticket) for ticket in made)
-    assert len({ticket.hash for ticket in made}) == 10
+    passes = [sign(secret) for _ in range(10)]
+    assert all(secret.public.is_valid(ticket) for ticket in passes)
+    assert len({ticket.hash for ticket in passes}) == 10
 
 
 def test_a_blinded_message_says_nothing_about_its_pass(secret):

@@ -8,9 +8,9 @@ from deniable.surveys.collect.passes.pass_keys import SecretPassKey
 
 def test_the_file_is_private_and_read_back(tmp_path):
     file = tmp_path / "pass.key"
-    made = SecretPassKey.read_or_create(file)
+    key = SecretPassKey.read_or_create(file)
     assert file.stat().st_mode & 0o777 == 0o600
-    assert SecretPassKey.read_or_create(file).public == made.public
+    assert SecretPassKey.read_or_create(file).public == key.public
 
 
 def test_a_file_that_others_can_read_is_refused(tmp_path):

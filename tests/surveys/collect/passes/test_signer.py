@@ -13,8 +13,8 @@ from deniable.surveys.collect.passes.signer import PassSigner
 
 @pytest.fixture
 def signer():
-    with PassSigner(SecretPassKey.new()) as made:
-        yield made
+    with PassSigner(SecretPassKey.new()) as opened:
+        yield opened
 
 
 def test_many_threads_get_their_own_signatures(signer):

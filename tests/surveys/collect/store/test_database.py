@@ -64,14 +64,14 @@ def test_settings_hold_on_every_connection(tmp_path, monkeypatch, setting):
 
     settings = tuple(each for each in database.SQLITE_SETTINGS if "OFF" not in each)
     monkeypatch.setattr(database, "SQLITE_SETTINGS", settings)
-    made = CollectionDatabase(tmp_path / "s.sqlite")
-    made.create()
+    store = CollectionDatabase(tmp_path / "s.sqlite")
+    store.create()
     expected = {"journal_mode": "delete", "synchronous": 3, "secure_delete": 1}
-    with made.reading() as one, made.reading() as two:
-        for connection in (one, two):
-            found = connection.exec_driver_sql(f"PRAGMA {setting}").scalar()
-            assert found == expected[setting]
-    made.close()
+    with store.reading() as first, store.reading() as second:
+        for connection in (first, second):
+            actual = connection.exec_driver_sql(f"PRAGMA {setting}").scalar()
+            assert actual == expected[setting]
+    store.close()
 
 
 @pytest.mark.parametrize("where", ["mysql://user:open-sesame@host/db", "sqlite:///x.db"])
@@ -87,8 +87,8 @@ def test_a_schema_with_a_strange_name_is_refused():
 
 
 def test_an_error_of_the_database_names_no_password():
-    made = CollectionDatabase("postgresql://u:open-sesame@127.0.0.1:1/d?connect_timeout=2")
-    with pytest.raises(dp.CollectionUnavailable) as problem, made.writing():
+    database = CollectionDatabase("postgresql://u:open-sesame@127.0.0.1:1/d?connect_timeout=2")
+    with pytest.raises(dp.CollectionUnavailable) as problem, database.writing():
         pass
     assert "sesame" not in str(problem.value)
 

@@ -12,9 +12,9 @@ from tests.surveys.collect.store import crashing
 
 @pytest.fixture
 def store(where, tmp_path):
-    made = crashing.open_store(where, tmp_path)
-    yield made
-    made.close()
+    opened = crashing.open_store(where, tmp_path)
+    yield opened
+    opened.close()
 
 
 def fill(store, count, first=0):
@@ -229,20 +229,22 @@ def test_giving_up_lost_reports_loses_no_other(store):
 @pytest.mark.parametrize("moment", crashing.MOMENTS)
 @pytest.mark.one_in(3)
 def test_a_crash_loses_and_doubles_nothing(where, tmp_path, moment, closing):
-    found = crashing.run("die", where, tmp_path, moment=moment, closing=closing)
+    report = crashing.run("die", where, tmp_path, moment=moment, closing=closing)
     writes_no_key = closing and "new key" in moment
-    assert found["died"] == (0 if writes_no_key else 9)
-    accepted = 120 + (not found["closed"])
-    assert found["held"] == [crashing.body(number).decode() for number in range(accepted)]
-    assert found["keys"] == (0 if found["closed"] else 1)
+    assert report["died"] == (0 if writes_no_key else 9)
+    accepted = 120 + (not report["closed"])
+    assert report["held"] == [crashing.body(number).decode() for number in range(accepted)]
+    assert report["keys"] == (0 if report["closed"] else 1)
 
 
 def test_racing_processes_take_each_pass_once(where, tmp_path, size):
     processes = size(small=4, full=64, what="processes that race for the same passes")
-    found = crashing.run("race", where, tmp_path, processes=processes, passes=230)
-    assert found["codes"] == [0]
-    assert found["keys"] == 1
-    assert [len(batch) for batch in found["batches"][:-1]] == [50] * (len(found["batches"]) - 1)
-    assert 50 <= len(found["batches"][-1]) < 100
-    numbers = sorted(each[:4] for batch in found["batches"] for each in batch)
+    report = crashing.run("race", where, tmp_path, processes=processes, passes=230)
+    assert report["codes"] == [0]
+    assert report["keys"] == 1
+    assert [len(batch) for batch in report["batches"][:-1]] == [50] * (
+        len(report["batches"]) - 1
+    )
+    assert 50 <= len(report["batches"][-1]) < 100
+    numbers = sorted(each[:4] for batch in report["batches"] for each in batch)
     assert numbers == [f"{number:04}" for number in range(230)]

@@ -10,9 +10,9 @@ from deniable.surveys.collect.store.sealing_keys import SealingKey, SealingKeyFi
 
 @pytest.fixture
 def keys(tmp_path):
-    made = SealingKeyFile(tmp_path / "keys" / "sealing.key")
-    made.make_folder()
-    return made
+    file = SealingKeyFile(tmp_path / "keys" / "sealing.key")
+    file.make_folder()
+    return file
 
 
 def test_sealing_hides_and_keeps_the_length():

@@ -144,20 +144,20 @@ def _tell_members(
 
 
 def _attack_secret(
-    own: Any, known: str | None, given: dict[str, Any], declared: dict[str, Any]
+    own: Any, known: str | None, settings: dict[str, Any], declared: dict[str, Any]
 ) -> "AttackFinding":
     from deniable.audit import attack as attacks
 
-    if given["secret"] is None:
+    if settings["secret"] is None:
         raise InvalidParameter("Name the column that should be guessed, too: --secret.")
     if known is None:
         table = _one_row_each(declared)
-        return attacks.reconstruction(own, secret=given["secret"], table=table)
-    return attacks.attribute_inference(own, known=_split(known), **given, **declared)
+        return attacks.reconstruction(own, secret=settings["secret"], table=table)
+    return attacks.attribute_inference(own, known=_split(known), **settings, **declared)
 
 
 def _refuse_beside(members: str, *others: Any) -> None:
-    if members not in ("averages", "copy") or any(one is not None for one in others):
+    if members not in ("averages", "copy") or any(option is not None for option in others):
         raise InvalidParameter(
             "--members takes averages or copy, and no --log, --secret or --known beside it."
         )
@@ -181,13 +181,13 @@ def _one_row_each(declared: dict[str, Any]) -> str | None:
 
 
 def _attack_log(
-    own: Any, log: list[Path], options: dict[str, Any], given: dict[str, Any]
+    own: Any, log: list[Path], options: dict[str, Any], settings: dict[str, Any]
 ) -> "AttackFinding":
     from deniable.audit import attack as attacks
 
-    if given["secret"] is None:
+    if settings["secret"] is None:
         return attacks.differencing(own, log, **options)
-    return attacks.questions(own, log, **given, **options)
+    return attacks.questions(own, log, **settings, **options)
 
 
 def _split(names: str) -> list[str]:

@@ -49,7 +49,7 @@ def budget(
     for heading in ("filter", "", "spent", "delta"):
         table.add_column(heading, no_wrap=True)
     last_account = ""
-    for usage in sorted(usages, key=lambda one: ORDER.index(one.account.partition(":")[0])):
+    for usage in sorted(usages, key=lambda use: ORDER.index(use.account.partition(":")[0])):
         repeated = usage.account == last_account
         account = "" if repeated else escape(describe_account(usage.account))
         last_account = usage.account

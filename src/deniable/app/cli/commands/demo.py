@@ -58,12 +58,12 @@ def tell_protection(console: "Console", session: "dp.Session") -> None:
     from deniable.privacy.losses.hypothesis_testing import odds_factor
 
     # The model was trained on arrays, so the session's ledger does not know of it.
-    spent = dp.PureLoss(BUDGET - session.remaining.epsilon + MODEL_PRICE)
+    loss = dp.PureLoss(BUDGET - session.remaining.epsilon + MODEL_PRICE)
     console.print(
         "\n[bold]What was protected[/bold]\nEach patient, with all visits: the answers, the "
-        f"copy and the model together cost epsilon {spent.epsilon():g} and multiply anyone's "
-        f"odds about them by at most {factor_up(odds_factor(spent))}, except with a "
+        f"copy and the model together cost epsilon {loss.epsilon():g} and multiply anyone's "
+        f"odds about them by at most {factor_up(odds_factor(loss))}, except with a "
         "probability below one in a million. What such odds mean: "
-        f"[bold]deniable odds {spent.epsilon():g}[/bold]\n"
+        f"[bold]deniable odds {loss.epsilon():g}[/bold]\n"
         "The same hospital in a browser: [bold]deniable serve --demo[/bold]\n",
     )

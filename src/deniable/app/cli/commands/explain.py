@@ -41,7 +41,7 @@ def explain(
 
     Nothing is spent and no row is read.
     """
-    shown = {"nonnegative": nonnegative, "other": other, "nulls": nulls, "brackets": brackets}
+    style = {"nonnegative": nonnegative, "other": other, "nulls": nulls, "brackets": brackets}
     options = session_options.ask_options(
         epsilon=epsilon,
         margin=margin,
@@ -50,7 +50,7 @@ def explain(
         find=find_bounds,
         delta=delta,
         confidence=confidence,
-        **shown,
+        **style,
     )
     from deniable.release.certificate.kernel_check import write_plan_check
 
@@ -61,4 +61,4 @@ def explain(
         if plan is not None and save_plan is not None:
             save_plan.write_text(write_plan_check(plan, session.policy))
     run = plan.statements if plan is not None and engine_sql else ()
-    print(write_as_options(str(explanation)), *(one.sql for one in run), sep="\n\n")
+    print(write_as_options(str(explanation)), *(statement.sql for statement in run), sep="\n\n")

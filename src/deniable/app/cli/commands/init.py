@@ -89,8 +89,8 @@ def describe_malformed_lines(source: str) -> str:
     if is_address(source) or (files := find_files(source)).format != "csv":
         return ""
     with show_progress("reading the file"):
-        found = find_malformed_lines(files)
-    return str(found) if found.count else ""
+        malformed_lines = find_malformed_lines(files)
+    return str(malformed_lines) if malformed_lines.count else ""
 
 
 HOW_TO_CORRECT = (
@@ -104,10 +104,10 @@ def list_sources(sources: list[str]) -> list[str]:
     """The sources, with every known file of a folder in its place."""
     from deniable.engines.duckdb.source_files import is_known_file
 
-    found: list[str] = []
+    all_sources: list[str] = []
     for source in sources:
         if not Path(source).is_dir():
-            found.append(source)
+            all_sources.append(source)
             continue
         files = sorted(str(file) for file in Path(source).iterdir() if is_known_file(file))
         if not files:
@@ -115,8 +115,8 @@ def list_sources(sources: list[str]) -> list[str]:
                 f"The folder {source!r} has no CSV, Parquet or DuckDB file. Name a file, or a "
                 "pattern in quotes, such as 'data/*/*.parquet'."
             )
-        found += files
-    return found
+        all_sources += files
+    return all_sources
 
 
 def add_tables(sources: list[str], out: Path) -> None:
@@ -159,20 +159,20 @@ def read_sources(
     schemas: dict[str, Mapping[str, str]] = {}
     addresses: dict[str, str] = {}
     for source in sources:
-        found, where = read_source(source, folder)
-        for name in found:
+        tables, where = read_source(source, folder)
+        for name in tables:
             free = free_name(name, schemas)
-            schemas[free], addresses[free] = found[name], where[name]
+            schemas[free], addresses[free] = tables[name], where[name]
     return schemas, addresses
 
 
-def free_name(name: str, taken: Iterable[str]) -> str:
+def free_name(name: str, used_names: Iterable[str]) -> str:
     """The name, with a number behind it if it is taken.
 
     >>> free_name("visits", []), free_name("visits", ["Visits", "visits_2"])
     ('visits', 'visits_3')
     """
-    compared = {other.lower() for other in taken}
+    compared = {other.lower() for other in used_names}
     names = chain([name], (f"{name}_{i}" for i in count(2)))
     return next(other for other in names if other.lower() not in compared)
 

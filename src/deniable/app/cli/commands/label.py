@@ -29,8 +29,8 @@ def label(
     from deniable.synth.copies.any_certificate import VerifiedCopy
 
     session_options.check_writable(html)
-    given = None if key is None else read_public_key(key)
-    verified = dp.verify(read_bytes(release), key=given)
+    public_key = None if key is None else read_public_key(key)
+    verified = dp.verify(read_bytes(release), key=public_key)
     if isinstance(verified, VerifiedCopy):
         text = verified.certificate.label
         title = f"A private copy of {quoted(verified.certificate.statement['table'])}"

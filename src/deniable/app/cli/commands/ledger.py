@@ -152,9 +152,9 @@ def amend(
     """
     from deniable.ledger.beginning import amend_ledger
 
-    given = amend_ledger(policy, because=because)
-    print("The policy is in force. It gives away:" if given else "The policy is in force.")
-    for gift in given:
+    gifts = amend_ledger(policy, because=because)
+    print("The policy is in force. It gives away:" if gifts else "The policy is in force.")
+    for gift in gifts:
         print(f"  {gift}")
 
 
@@ -216,16 +216,16 @@ def parse_head(content: bytes, name: str) -> "Head":
     try:
         head = head.get("certificate", head)
         head = head["statement"]["ledger"]["head"] if "statement" in head else head
-        found = Head(**{name: value for name, value in head.items() if name != "key"})
+        ledger_head = Head(**{name: value for name, value in head.items() if name != "key"})
     except (AttributeError, KeyError, TypeError):
-        found = Head(-1, "", "", "")
-    number, *texts = asdict(found).values()
+        ledger_head = Head(-1, "", "", "")
+    number, *texts = asdict(ledger_head).values()
     if type(number) is not int or number < 0 or set(map(type, texts)) != {str}:
         raise dp.InvalidParameter(
             f"{name} holds no ledger head. Give a file from `deniable ledger head`, or a "
             "release."
         )
-    return found
+    return ledger_head
 
 
 def read_public_key(text: str) -> str:
@@ -235,10 +235,10 @@ def read_public_key(text: str) -> str:
     True
     """
     try:
-        given = read_bytes(Path(text)).decode("ascii") if Path(text).is_file() else text
+        content = read_bytes(Path(text)).decode("ascii") if Path(text).is_file() else text
     except (OSError, ValueError):  # too long for a name, or not the content of a key's file
-        given = text
-    key = given.strip().lower()
+        content = text
+    key = content.strip().lower()
     if not re.fullmatch("[0-9a-f]{64}", key):
         from deniable.exact.foreign_text import quoted
 

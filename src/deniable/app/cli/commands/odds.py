@@ -121,13 +121,13 @@ def alarm_table(loss: "Loss") -> "Table":
 
 def read_loss(options: dict[str, str | None], delta: Decimal) -> "tuple[Loss, str]":
     """The loss that the options describe, and its name."""
-    given = {name: text for name, text in options.items() if text is not None}
-    if len(given) != 1:
+    arguments = {name: text for name, text in options.items() if text is not None}
+    if len(arguments) != 1:
         raise dp.InvalidParameter(
             "Name one loss: an epsilon, as in `deniable odds 1.1`; its odds, as in "
             "`deniable odds --odds 3`; or --mu or --rho with a --delta."
         )
-    [(name, text)] = given.items()
+    [(name, text)] = arguments.items()
     value, label = parse_decimal(text, name), f"{name} {text}"
     if name in ("epsilon", "mu", "rho") and value > MAX_LOSS:
         raise dp.InvalidParameter(

@@ -110,15 +110,15 @@ def crosstabs(
 
     Each cell has its margin. Values that are not declared, and NULL, are a cell of their own.
     """
-    asked = [[name.strip() for name in columns.split(",")] for columns in tables]
+    column_groups = [[name.strip() for name in columns.split(",")] for columns in tables]
     options = read_options(epsilon, delta, cuts, only_declared, confidence)
     session_options.check_writable(save)
     if explain:
         with session_options.open_planner(policy, "planning") as planner:
-            print(planner.crosstabs(asked, table=table, **options, explain=True))
+            print(planner.crosstabs(column_groups, table=table, **options, explain=True))
         return
     with session_options.open_session(policy, "counting", analyst) as session:
-        result = session.crosstabs(asked, table=table, **options)
+        result = session.crosstabs(column_groups, table=table, **options)
     print(result)
     if save is not None:
         result.save(save)
@@ -226,12 +226,12 @@ def read_workload(words: list[str]) -> dict[tuple[str, ...], Any] | None:
     >>> read_workload(["age,sex=2", "sex"])
     {('age', 'sex'): Decimal('2'), ('sex',): 1}
     """
-    found: dict[tuple[str, ...], Any] = {}
+    weights: dict[tuple[str, ...], Any] = {}
     for word in words:
         names, equals, weight = word.partition("=")
         columns = tuple(name.strip() for name in names.split(","))
-        found[columns] = parse_decimal(weight, "workload") if equals else 1
-    return found or None
+        weights[columns] = parse_decimal(weight, "workload") if equals else 1
+    return weights or None
 
 
 def read_dependence(words: str) -> tuple[str, tuple[str, dict[Any, Any]]]:
@@ -275,7 +275,7 @@ def read_combination(words: str) -> dict[str, list[Any]]:
     >>> read_combination("sex=m,pregnant=True,pregnant=None")
     {'sex': ['m'], 'pregnant': [True, None]}
     """
-    found: dict[str, list[Any]] = {}
+    combination: dict[str, list[Any]] = {}
     for word in words.split(","):
         name, equals, value = word.partition("=")
         if not equals:
@@ -283,8 +283,8 @@ def read_combination(words: str) -> dict[str, list[Any]]:
                 "Write a combination as COLUMN=VALUE,COLUMN=VALUE: sex=m,pregnant=True. Found "
                 f"{words!r}."
             )
-        found.setdefault(name.strip(), []).append(parse_value(value))
-    return found
+        combination.setdefault(name.strip(), []).append(parse_value(value))
+    return combination
 
 
 def check_file(out: Path | None) -> Path:

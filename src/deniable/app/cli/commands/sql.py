@@ -53,7 +53,7 @@ def sql(
     asked before gets the same answer again, at no cost.
     """
     check_output(certificate, as_json=as_json, as_csv=as_csv)
-    shown = {"nonnegative": nonnegative, "other": other, "nulls": nulls, "brackets": brackets}
+    style = {"nonnegative": nonnegative, "other": other, "nulls": nulls, "brackets": brackets}
     options = session_options.ask_options(
         epsilon=epsilon,
         margin=margin,
@@ -62,7 +62,7 @@ def sql(
         find=find_bounds,
         delta=delta,
         confidence=confidence,
-        **shown,
+        **style,
     )
     question = session_options.read_question(question, file, options, free=True)
     with session_options.open_session(policy, "asking", analyst, server, server_key) as session:

@@ -84,5 +84,5 @@ def describe_keys(column: "Column") -> str:
     """The first few keys of a column."""
     if column.keys is None or isinstance(column.keys, str):
         return column.keys or ""
-    shown = ", ".join(map(str, column.keys[:5]))
-    return shown if len(column.keys) <= 5 else f"{shown}, ... ({len(column.keys):,})"
+    examples = ", ".join(map(str, column.keys[:5]))
+    return examples if len(column.keys) <= 5 else f"{examples}, ... ({len(column.keys):,})"

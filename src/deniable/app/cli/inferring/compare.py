@@ -76,32 +76,32 @@ def compare(
         _check_columns(plan, value, rows)
         options |= _leave_room(plan, len(pair), level, sampling=not noise_only)
         release = session.sql(text, **options)
-    told = {"value": value, "rows": rows, "sampling": not noise_only, "confidence": level}
-    found = _compare(release, pair, how, told)
-    _print(found, release, as_json=as_json)
-    _draw(found, picture)
+    settings = {"value": value, "rows": rows, "sampling": not noise_only, "confidence": level}
+    comparisons = _compare(release, pair, how, settings)
+    _print(comparisons, release, as_json=as_json)
+    _draw(comparisons, picture)
 
 
 def _options(epsilon: str | None, delta: str | None, confidence: str) -> dict[str, Any]:
     nothing = dict.fromkeys(("margin", "relative", "of"))
-    shown = {"find": False, "nonnegative": False, "other": False, "brackets": True}
-    given = {"epsilon": epsilon, "delta": delta, "confidence": confidence}
-    return session_options.ask_options(**nothing, **shown, **given)  # type: ignore[arg-type]
+    style = {"find": False, "nonnegative": False, "other": False, "brackets": True}
+    price_options = {"epsilon": epsilon, "delta": delta, "confidence": confidence}
+    return session_options.ask_options(**nothing, **style, **price_options)  # type: ignore[arg-type]
 
 
 def _for_population(text: str) -> str:
     """The question, asked FOR POPULATION if it is not already."""
     from deniable.query.planner.for_population import split_population_clause
 
-    asked = split_population_clause(text)[1]
-    return text if asked else f"{text.rstrip().rstrip(';')} FOR POPULATION"
+    has_clause = split_population_clause(text)[1]
+    return text if has_clause else f"{text.rstrip().rstrip(';')} FOR POPULATION"
 
 
-def _draw(found: "tuple[Inferred, ...]", picture: Path | None) -> None:
+def _draw(comparisons: "tuple[Inferred, ...]", picture: Path | None) -> None:
     if picture is not None:
         from deniable.figures import canvas, inferences
 
-        print(canvas.save(inferences.differences(found), picture))
+        print(canvas.save(inferences.differences(comparisons), picture))
 
 
 def _check_how(how: str, first: str | None, second: str | None) -> None:
@@ -127,21 +127,21 @@ def _find_pair(plan: "Plan", first: str | None, second: str | None) -> tuple[Any
             tuple(name.split(",")) if len(values) > 1 else name for name in (first, second)
         )
     groups = {",".join(map(str, keys)): keys for keys in itertools.product(*declared)}
-    found = []
+    pair = []
     for name in (first, second):
         if name not in groups:
-            shown = " ".join(list(groups)[:8])
-            raise InvalidParameter(f"There is no group {name!r}. The groups are {shown}.")
-        found.append(groups[name] if len(values) > 1 else groups[name][0])
-    return tuple(found)
+            names = " ".join(list(groups)[:8])
+            raise InvalidParameter(f"There is no group {name!r}. The groups are {names}.")
+        pair.append(groups[name] if len(values) > 1 else groups[name][0])
+    return tuple(pair)
 
 
-def _check_columns(plan: "Plan", *given: str | None) -> None:
+def _check_columns(plan: "Plan", *columns: str | None) -> None:
     """Refuses, before the charge, names of no number in the answer."""
     from deniable.release.answer.answer_table import column_names
 
     known = [names.name for names in column_names(plan) if names.margin is not None]
-    for name in given:
+    for name in columns:
         if name is not None and name not in known:
             raise InvalidParameter(
                 f"There is no number {name!r} in the answer. It has {', '.join(known)}."
@@ -163,27 +163,33 @@ def _leave_room(
 
 
 def _compare(
-    release: Any, pair: tuple[Any, ...], how: str, told: dict[str, Any]
+    release: Any, pair: tuple[Any, ...], how: str, settings: dict[str, Any]
 ) -> "tuple[Inferred, ...]":
     from deniable import infer
 
     if not pair:
-        return infer.all_pairs(release, **told)
+        return infer.all_pairs(release, **settings)
     acts = {"difference": infer.difference, "ratio": infer.ratio}
-    return (acts.get(how, infer.odds_ratio)(release, *pair, **told),)
+    return (acts.get(how, infer.odds_ratio)(release, *pair, **settings),)
 
 
-def _print(found: "tuple[Inferred, ...]", release: Any, *, as_json: bool) -> None:
+def _print(comparisons: "tuple[Inferred, ...]", release: Any, *, as_json: bool) -> None:
     import json
 
     if as_json:
         names = ("what", "value", "interval", "noise", "sampling", "confidence", "p_value")
-        rows = [{name: getattr(one, name) for name in (*names, "target")} for one in found]
+        rows = [
+            {name: getattr(comparison, name) for name in (*names, "target")}
+            for comparison in comparisons
+        ]
         print(json.dumps(rows))
         return
-    notes = dict.fromkeys(note for one in found for note in one.notes)
-    for one in found:
-        print(str(one).splitlines()[0])
-    for line in (*dict.fromkeys(f"Target: {one.target}." for one in found), *notes):
+    notes = dict.fromkeys(note for comparison in comparisons for note in comparison.notes)
+    for comparison in comparisons:
+        print(str(comparison).splitlines()[0])
+    for line in (
+        *dict.fromkeys(f"Target: {comparison.target}." for comparison in comparisons),
+        *notes,
+    ):
         print(line)
     print(f"Left: {release.remaining}.")

@@ -112,15 +112,19 @@ def score(
     more = {"group": group} if classes else {}
     with session_options.open_session(policy, "scoring", analyst) as session:
         rows = _part(session, table, hold_out, key, test=True)
-        found = ask(rows, target=target, epsilon=price, **more)
+        evaluation = ask(rows, target=target, epsilon=price, **more)
         left = session.remaining
-    print(f"accuracy {found.accuracy()}" if classes else f"R squared {found.about}")
-    if hasattr(found, "auc"):
-        print(f"AUC {found.auc()}")
-    for one in found.groups if group is not None else ():
-        binary = hasattr(found, "rate")
-        shown = found.rate("accuracy", group=one) if binary else found.accuracy(one)
-        print(f"accuracy of {group} {one}: {shown}")
+    print(f"accuracy {evaluation.accuracy()}" if classes else f"R squared {evaluation.about}")
+    if hasattr(evaluation, "auc"):
+        print(f"AUC {evaluation.auc()}")
+    for subgroup in evaluation.groups if group is not None else ():
+        binary = hasattr(evaluation, "rate")
+        accuracy = (
+            evaluation.rate("accuracy", group=subgroup)
+            if binary
+            else evaluation.accuracy(subgroup)
+        )
+        print(f"accuracy of {group} {subgroup}: {accuracy}")
     print(f"Charged: epsilon {price}. Left: {left}.")
 
 
@@ -142,7 +146,7 @@ def predict(file: ModelFile, rows: Rows, out: Written = None) -> None:
     session_options.check_writable(out)
     predicted = frame.append_column("prediction", pa.array(estimator.predict(frame).tolist()))
     if out is None:
-        print("\n".join(str(one) for one in predicted["prediction"].to_pylist()))
+        print("\n".join(str(prediction) for prediction in predicted["prediction"].to_pylist()))
     else:
         pa.csv.write_csv(predicted, str(out))
 
@@ -157,12 +161,12 @@ def verify(file: ModelFile, key: PublicKey = None) -> None:
     """
     from deniable import learn
 
-    found = learn.verify(file, key=None if key is None else read_public_key(key))
-    for check in found.checks:
+    verification = learn.verify(file, key=None if key is None else read_public_key(key))
+    for check in verification.checks:
         print(f"✓ {check}")
     print("Not computed again: how the model's numbers follow from what was released.")
-    if not found.signer_known:
-        print(f"Signed, but by whom is unknown. The key is {found.key}")
+    if not verification.signer_known:
+        print(f"Signed, but by whom is unknown. The key is {verification.key}")
         print("Ask the owner for theirs, and give it with --key.")
         raise typer.Exit(1)
 
@@ -176,7 +180,7 @@ def _estimator(model: str, epsilon: str | None, delta: str | None, features: str
     kind = getattr(learn, _KINDS[model])
     options: dict[str, Any] = {"epsilon": _price(epsilon)}
     if features is not None:
-        options["features"] = [one.strip() for one in features.split(",")]
+        options["features"] = [feature.strip() for feature in features.split(",")]
     if delta is not None:
         options["delta"] = parse_decimal(delta, "delta")
         if "delta" not in kind._parameters():

@@ -43,7 +43,7 @@ def new(
     database: PeoplesPlace = None,
 ) -> None:
     """Print a new token of a person. It is shown this once: only its hash is stored."""
-    made = open_identities(database).new_token(
+    token = open_identities(database).new_token(
         person,
         role=None,
         read_only=read_only,
@@ -51,7 +51,7 @@ def new(
         tables=tuple(table) if table else None,
         days=days,
     )
-    print(made)
+    print(token)
 
 
 @tokens.command()
@@ -63,8 +63,8 @@ def revoke(
     database: PeoplesPlace = None,
 ) -> None:
     """End a token. What it paid for stays paid."""
-    given = token if token is not None else input()
-    if not open_identities(database).revoke(given.strip()):
+    text = token if token is not None else input()
+    if not open_identities(database).revoke(text.strip()):
         raise InvalidParameter("This token is unknown, so there is nothing to end.")
     print("Revoked.")
 

@@ -116,13 +116,13 @@ def _add_people(database: Path) -> dict[str, str]:
     from deniable.app.server.accounts.people import People
     from deniable.app.server.accounts.server_database import ServerDatabase
 
-    store, made = ServerDatabase(database), {}
-    people, kept = People(store), Passwords()
+    store, passwords = ServerDatabase(database), {}
+    people, hasher = People(store), Passwords()
     for name, role in PEOPLE.items():
-        made[name] = secrets.token_urlsafe(12)
-        people.add(name, role=role, password_hash=kept.hash(made[name]))
+        passwords[name] = secrets.token_urlsafe(12)
+        people.add(name, role=role, password_hash=hasher.hash(passwords[name]))
     store.close()
-    return made
+    return passwords
 
 
 def _begin_survey(folder: Path) -> None:

@@ -125,8 +125,8 @@ def describe_account(account: "Account") -> str:
     return "\n".join(lines)
 
 
-def _names(given: list[str] | None) -> tuple[str, ...] | None:
-    return tuple(given) if given else None
+def _names(names: list[str] | None) -> tuple[str, ...] | None:
+    return tuple(names) if names else None
 
 
 def _read_login(ask: bool, file: Path | None, codes: bool) -> tuple[str | None, str | None]:
@@ -137,14 +137,14 @@ def _read_login(ask: bool, file: Path | None, codes: bool) -> tuple[str | None, 
     if ask and file is not None:
         raise InvalidParameter("Give one of --password and --password-file.")
     if file is not None:
-        given = _read_file(file)
+        password_text = _read_file(file)
     elif ask:
-        given = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+        password_text = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     elif codes:
         raise InvalidParameter("--codes need a password: give --password as well.")
     else:
         return None, None
-    return Passwords().hash(given), make_secret() if codes else None
+    return Passwords().hash(password_text), make_secret() if codes else None
 
 
 def _read_file(file: Path) -> str:

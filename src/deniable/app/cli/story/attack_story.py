@@ -19,25 +19,25 @@ def attack_staff(console: "Console") -> None:
     console.print("\n[bold]5. Why all this? An attack on harmless counts[/bold]")
     chance = np.random.default_rng(64)
     staff = pa.table({"id": range(PEOPLE), "ill": chance.integers(0, 2, PEOPLE) == 1})
-    found = dp.audit.attack.questions(
+    finding = dp.audit.attack.questions(
         staff, write_counts(chance), secret="ill", epsilon=1, table="staff"
     )
     console.print(
         f"Somebody asks {COUNTS} counts of ill members of staff, each about many people, and "
-        f"puts them together. {found.sentence}",
+        f"puts them together. {finding.sentence}",
         soft_wrap=True,
     )
 
 
 def write_counts(chance: np.random.Generator) -> list[str]:
     """Counts of overlapping groups, as a dashboard with filters would ask them."""
-    asked = []
+    questions = []
     for _ in range(COUNTS):
         low, high = sorted(chance.integers(0, PEOPLE + 1, 2).tolist())
         parts = int(chance.integers(2, 7))
         part = int(chance.integers(0, parts))
-        asked.append(
+        questions.append(
             "SELECT COUNT(*) AS n FROM staff WHERE ill "
             f"AND id >= {low} AND id < {high} AND id % {parts} = {part}"
         )
-    return asked
+    return questions

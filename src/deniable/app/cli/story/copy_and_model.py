@@ -49,10 +49,10 @@ def train_model(console: "Console", session: dp.Session, path: str) -> None:
         model.fit(X[train], y[train])
         shares[name] = float(np.mean(model.predict(X[test]) == y[test]))
     guess = max(np.mean(y[test]), 1 - np.mean(y[test]))
-    told = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+    summary = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
     console.print(
         f"From age and ward, trained on one visit of {TRAINED:,} patients at epsilon "
-        f"{MODEL_PRICE}. Right on {TESTED:,} others: {told}; always guessing the more "
+        f"{MODEL_PRICE}. Right on {TESTED:,} others: {summary}; always guessing the more "
         f"frequent class {guess:.1%}."
     )
 

@@ -63,8 +63,8 @@ def ask_hospital(console: "Console", session: dp.Session, folder: Path) -> "list
     for sql, price in ((ROWS, PRICE), (TOTAL, BUDGET)):
         console.print(refuse(session, sql, price), soft_wrap=True)
     wards.save(folder / "answer.json")
-    released = (folder / "answer.json").read_text(encoding="utf-8")
-    checked = dp.verify(released, key=session.ledger.public_key)
+    document = (folder / "answer.json").read_text(encoding="utf-8")
+    checked = dp.verify(document, key=session.ledger.public_key)
     console.print("\n[bold]The certificate[/bold] of the first answer, as anyone can check it:")
     console.print("\n".join(f"  ✓ {line}" for line in checked.checks), soft_wrap=True)
     return [wards, diagnoses]
@@ -76,8 +76,8 @@ def refuse(session: dp.Session, sql: str, price: float) -> str:
         session.plan(sql, epsilon=price)
         session.sql(sql, epsilon=price)
     except (dp.InvalidQuery, dp.BudgetExhausted) as refusal:
-        asked = " ".join(sql.split())
-        return f"  {asked} --epsilon {price}\n  {type(refusal).__name__}: {refusal}"
+        question = " ".join(sql.split())
+        return f"  {question} --epsilon {price}\n  {type(refusal).__name__}: {refusal}"
     raise AssertionError(sql)
 
 

@@ -47,24 +47,26 @@ def ask_phones(console: "Console", folder: Path) -> None:
         console.print(f"No server, so no phones: {missing}")
         return
     _run(file, "close")
-    told = _run(file, "report")
+    report = _run(file, "report")
     console.print(
         "The staff answer on their own phones. Each phone flips two coins, so no report "
         f"proves anything, and the server never has a true answer. {PHONES} simulated phones "
-        f"have sent their reports to the real page:\n{pick_result(told)}\nIn truth (made up) "
+        f"have sent their reports to the real page:\n{pick_result(report)}\nIn truth (made up) "
         f"{SHARE:.0%} of them would have said yes.",
         soft_wrap=True,
     )
 
 
-def pick_result(told: str) -> str:
+def pick_result(report: str) -> str:
     """The lines of a printed report that hold the estimate.
 
     >>> pick_result("Night shifts\\n Have you?  estimate\\n yes  24 %\\nNobody saw it.")
     ' Have you?  estimate\\n yes  24 %'
     """
-    kept = (" estimate", " yes ")
-    return "\n".join(line for line in told.splitlines() if any(word in line for word in kept))
+    words = (" estimate", " yes ")
+    return "\n".join(
+        line for line in report.splitlines() if any(word in line for word in words)
+    )
 
 
 @contextmanager
@@ -90,7 +92,7 @@ def _command(file: Path, word: str) -> list[str]:
 
 
 def _run(file: Path, word: str) -> str:
-    done = subprocess.run(_command(file, word), capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise dp.CollectionUnavailable(done.stderr.strip())
-    return done.stdout
+    process = subprocess.run(_command(file, word), capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise dp.CollectionUnavailable(process.stderr.strip())
+    return process.stdout

@@ -21,13 +21,15 @@ ManifestFile = Annotated[
 ]
 
 
-def find_manifest(file: Path, given: Path | None, *, rehearsal: bool = False) -> "Manifest":
+def find_manifest(
+    file: Path, manifest_file: Path | None, *, rehearsal: bool = False
+) -> "Manifest":
     """The manifest of a questionnaire's survey. A given one must be of this survey."""
     from deniable.surveys.questionnaire.manifest import make_manifest, read_manifest
 
     questionnaire = dp.surveys.load(file)
     begun = folder_of(file, rehearsal=rehearsal) / "manifest.json"
-    path = given or (begun if begun.exists() else None)
+    path = manifest_file or (begun if begun.exists() else None)
     if path is None:
         if questionnaire.mode == "pass":
             raise dp.InvalidParameter(

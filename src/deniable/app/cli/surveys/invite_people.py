@@ -51,9 +51,9 @@ def invite(
     if out.exists():
         raise dp.InvalidParameter(f"{out.name} exists already. Choose another name.")
     survey = dp.surveys.load(file)
-    wanted = mode or ("pass" if survey.mode == "open" else None)
+    mode_name = mode or ("pass" if survey.mode == "open" else None)
     choices = CollectionChoices(
-        cast("ModeName | None", wanted), origin, rehearsal, store, sealing_key
+        cast("ModeName | None", mode_name), origin, rehearsal, store, sealing_key
     )
     collection = open_survey(file, choices)
     try:

@@ -59,19 +59,19 @@ def check(
     expected = _read_expected(manifest_hash, page_hash, hashes)
     with WebClient(url) as client:
         manifest = _fetch_manifest(client, expected["manifest"])
-        found, faults = fetch_hashes(client, manifest.languages)
+        actual_hashes, faults = fetch_hashes(client, manifest.languages)
         own = hash_pages(manifest)
-        found["files"]["manifest.json"] = manifest.hash
-        named = {*own["files"], *expected.get("files", ())} - found["files"].keys()
-        found["files"] |= _fetch_unlinked(client, named)
+        actual_hashes["files"]["manifest.json"] = manifest.hash
+        named = {*own["files"], *expected.get("files", ())} - actual_hashes["files"].keys()
+        actual_hashes["files"] |= _fetch_unlinked(client, named)
     if "page" not in expected:
         expected = own
-    faults += compare_hashes(expected, found)
+    faults += compare_hashes(expected, actual_hashes)
     for fault in faults:
         print(fault)
     if faults:
         raise typer.Exit(1)
-    listed = ", ".join(sorted(filter(None, found["files"])))
+    listed = ", ".join(sorted(filter(None, actual_hashes["files"])))
     print(f"As expected: the page, {listed}, and the policy that the browser is told.")
 
 
@@ -79,13 +79,13 @@ def fetch_hashes(
     client: "WebClient", languages: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
     """The hashes of what a browser would load, and what no survey's page does."""
-    found: dict[str, Any] = {"files": {}, "policies": set()}
+    hashes: dict[str, Any] = {"files": {}, "policies": set()}
     links: dict[str, None] = {}
     strange: list[str] = []
     for name in ["", *(f"?language={language}" for language in languages[1:])]:
         page = _fetch(client, client.path + name)
-        found["files"][name] = hashlib.sha256(page.body).hexdigest()
-        found["policies"].add(page.headers.get("content-security-policy", ""))
+        hashes["files"][name] = hashlib.sha256(page.body).hexdigest()
+        hashes["policies"].add(page.headers.get("content-security-policy", ""))
         strange += [header for header in _STRANGE if header in page.headers]
         links |= dict.fromkeys(find_links(page.body.decode("utf-8", "replace")))
     faults = [f"The page comes with the header {header!r}." for header in sorted({*strange})]
@@ -98,8 +98,8 @@ def fetch_hashes(
             faults.append(f"The page loads something from elsewhere: {link[:100]!r}.")
             continue
         body = _fetch(client, target.removeprefix(client.origin)).body
-        found["files"][target.removeprefix(f"{here}/")] = hashlib.sha256(body).hexdigest()
-    return found, faults
+        hashes["files"][target.removeprefix(f"{here}/")] = hashlib.sha256(body).hexdigest()
+    return hashes, faults
 
 
 def _fetch_unlinked(client: "WebClient", names: set[str]) -> dict[str, str]:
@@ -112,27 +112,27 @@ def _fetch_unlinked(client: "WebClient", names: set[str]) -> dict[str, str]:
     }
 
 
-def compare_hashes(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
+def compare_hashes(expected: dict[str, Any], hashes: dict[str, Any]) -> list[str]:
     """What differs from what is expected, in one sentence each."""
     from deniable.app.server.survey_pages import hash_together
 
-    files = found["files"]
+    files = hashes["files"]
     if "files" not in expected:
-        pages = {hash_together(files, policy) for policy in found["policies"]}
+        pages = {hash_together(files, policy) for policy in hashes["policies"]}
         if pages != {expected["page"]}:
             return [f"The page is another one: its hash is {', '.join(sorted(pages))}."]
         return []
     faults = []
-    if found["policies"] != {expected["policy"]}:
+    if hashes["policies"] != {expected["policy"]}:
         faults.append("The page comes with another Content-Security-Policy.")
     for name in sorted({*files, *expected["files"]}):
-        shown = f"The page {name}".strip() if name[:1] in ("", "?") else name
+        label = f"The page {name}".strip() if name[:1] in ("", "?") else name
         if name not in files:
-            faults.append(f"{shown} is missing.")
+            faults.append(f"{label} is missing.")
         elif name not in expected["files"]:
-            faults.append(f"{shown} is loaded, but does not belong to the page.")
+            faults.append(f"{label} is loaded, but does not belong to the page.")
         elif files[name] != expected["files"][name]:
-            faults.append(f"{shown} was changed: its hash is {files[name]}.")
+            faults.append(f"{label} was changed: its hash is {files[name]}.")
     return faults
 
 
@@ -175,9 +175,9 @@ def _fetch_manifest(client: "WebClient", expected: str) -> "Manifest":
     from deniable.surveys.questionnaire.manifest import read_manifest
 
     body = _fetch(client, f"{client.path}/manifest.json").body
-    found = hashlib.sha256(body).hexdigest()
-    if found != expected:
-        print(f"The manifest is another one: its hash is {found}.")
+    digest = hashlib.sha256(body).hexdigest()
+    if digest != expected:
+        print(f"The manifest is another one: its hash is {digest}.")
         raise typer.Exit(1)
     return read_manifest(body)
 

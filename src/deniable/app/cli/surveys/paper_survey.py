@@ -88,10 +88,10 @@ def draw_code(text: str) -> str:
             "Codes on cards need the package segno. Install it with   "
             "pip install 'deniable[server]'"
         ) from None
-    drawn: str = segno.make(text, error="m", micro=False).svg_inline(
+    picture: str = segno.make(text, error="m", micro=False).svg_inline(
         svgclass=None, lineclass=None, omitsize=True, border=2
     )
-    return drawn
+    return picture
 
 
 def collect(
@@ -137,15 +137,15 @@ def collect(
     if out is not None:
         write_file(out, b"".join(report + b"\n" for report in reports))
     print(f"{len(reports):,} answers from paper")
-    found = pool_modes(modes, confidence=parse_decimal(confidence, "confidence"))
-    Console(highlight=False).print(pooled_table(found, names))
+    pooled_answers = pool_modes(modes, confidence=parse_decimal(confidence, "confidence"))
+    Console(highlight=False).print(pooled_table(pooled_answers, names))
 
 
-def pooled_table(found: "tuple[PooledAnswer, ...]", names: list[str]) -> "Table":
+def pooled_table(answers: "tuple[PooledAnswer, ...]", names: list[str]) -> "Table":
     """A row for each answer: every mode by its own channel, and all together."""
     pooled = ["pooled", "same in all modes (p)"] if len(names) > 1 else []
     table = empty_table("question", "answer", *names, *pooled)
-    for answer in found:
+    for answer in answers:
         cells = [str(mode) for mode in answer.modes]
         if pooled:
             cells += [str(answer.pooled), f"{answer.pooled.homogeneity:.2g}"]

@@ -72,10 +72,10 @@ def report(
     else:
         questionnaire = dp.surveys.load(file)
         collected = read_collected(questionnaire, file, reports, manifest, rehearsal)
-        found = dp.surveys.report(questionnaire, collected, **how)
-        print_report(found)
+        survey_report = dp.surveys.report(questionnaire, collected, **how)
+        print_report(survey_report)
         if pictures is not None:
-            draw_pictures(found, pictures)
+            draw_pictures(survey_report, pictures)
         return
     if pictures is not None:
         raise dp.InvalidParameter(
@@ -167,15 +167,15 @@ def write_results(results: "SurveyResults", targets: dict[str, Path]) -> None:
     from deniable.app.web.results_page import build_results_page
     from deniable.surveys.results.result_files import export_files, results_csv, results_json
 
-    made = {
+    builders = {
         "html": lambda: build_results_page(results),
         "csv": lambda: results_csv(results).encode("utf-8"),
         "json": lambda: results_json(results).encode("utf-8"),
     }
     for kind, target in targets.items():
         files = (
-            {target: made[kind]()}
-            if kind in made
+            {target: builders[kind]()}
+            if kind in builders
             else {target / name: content for name, content in export_files(results).items()}
         )
         for path, content in files.items():

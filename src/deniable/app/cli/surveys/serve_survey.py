@@ -128,9 +128,9 @@ def _serve(collection: "SurveyCollection", place: "ServerPlace", reports_per_hou
     https = place.https or (collection.manifest.origin or "").startswith("https:")
 
     def tell(url: str) -> None:
-        seen = collection.manifest.origin or url
-        print(f"Survey:   {seen}/s/{collection.manifest.survey}")
-        print(f"Results:  {seen}/r/{collection.results_secret}   (keep this link secret)")
+        address = collection.manifest.origin or url
+        print(f"Survey:   {address}/s/{collection.manifest.survey}")
+        print(f"Results:  {address}/r/{collection.results_secret}   (keep this link secret)")
         print(f"Manifest: {collection.manifest.hash}", flush=True)
 
     serve_application(make_application(router, https=https), place, ready=tell)

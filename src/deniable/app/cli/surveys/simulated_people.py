@@ -45,20 +45,22 @@ def _fetch_manifest(client: WebClient, survey: Questionnaire) -> Manifest:
     answer = client.get(f"{client.path}/manifest.json")
     if answer.status != 200:
         raise _refusal("manifest", answer.status)
-    found = read_manifest(answer.body)
-    if not found.rehearsal:
+    manifest = read_manifest(answer.body)
+    if not manifest.rehearsal:
         raise dp.InvalidParameter(
             "This survey is not a rehearsal. Made-up answers among real ones could never be "
             "removed again. Serve it with --rehearsal."
         )
-    key = None if found.key is None else (int(found.key.n), int(found.key.e))
-    own = make_manifest(survey, mode=found.mode, key=key, rehearsal=True, origin=found.origin)
-    if own.hash != found.hash:
+    key = None if manifest.key is None else (int(manifest.key.n), int(manifest.key.e))
+    own = make_manifest(
+        survey, mode=manifest.mode, key=key, rehearsal=True, origin=manifest.origin
+    )
+    if own.hash != manifest.hash:
         raise dp.InvalidParameter(
             "The server's manifest is not the one of this questionnaire. Give the file that "
             "is being served."
         )
-    return found
+    return manifest
 
 
 def _read_tokens(manifest: Manifest, people: int, invitations: Path | None) -> Iterator[str]:
@@ -70,8 +72,8 @@ def _read_tokens(manifest: Manifest, people: int, invitations: Path | None) -> I
             "--rehearsal`, and give the file as --invitations."
         )
     with invitations.open(encoding="utf-8", newline="") as file:
-        found = [_LINK.search(row["link"]) for row in csv.DictReader(file)]
-    tokens = [each[1] for each in found if each and each[2] == manifest.hash]
+        matches = [_LINK.search(row["link"]) for row in csv.DictReader(file)]
+    tokens = [each[1] for each in matches if each and each[2] == manifest.hash]
     if len(tokens) < people:
         raise dp.InvalidParameter(
             f"{people} people need as many invitations to this survey. {invitations.name} has "

@@ -87,8 +87,8 @@ def check_routes(routers: Sequence[APIRouter]) -> None:
     Traceback (most recent call last):
     AssertionError: Routes without a row in the role matrix: GET /rows
     """
-    found = {pair for router in routers for pair in _pairs(router.routes)}
-    if missing := sorted(found - MATRIX.keys()):
+    pairs = {pair for router in routers for pair in _pairs(router.routes)}
+    if missing := sorted(pairs - MATRIX.keys()):
         words = ", ".join(" ".join(pair) for pair in missing)
         raise AssertionError(f"Routes without a row in the role matrix: {words}")
 

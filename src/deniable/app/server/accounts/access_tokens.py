@@ -30,8 +30,8 @@ def is_well_formed(token: str) -> bool:
     >>> is_well_formed("dnb_" + "0" * 56)
     False
     """
-    found = _FORM.fullmatch(token)
-    return found is not None and _checksum(found[1]) == found[2]
+    match = _FORM.fullmatch(token)
+    return match is not None and _checksum(match[1]) == match[2]
 
 
 def hash_token(token: str) -> str:

@@ -53,8 +53,8 @@ class _AccountRoutes:
     async def log_in(self, request: Request) -> Response:
         """A session for a name, a password and maybe a code. One answer to all failures."""
         await run_in_threadpool(self._desk.limit, request)
-        given = _read_login(await request.body())
-        begun = await self._desk.log_in(request, *given)
+        login = _read_login(await request.body())
+        begun = await self._desk.log_in(request, *login)
         if begun is None:
             return _refuse()
         name, cookie = begun
@@ -81,10 +81,12 @@ class _AccountRoutes:
         if person is None:
             return _refuse()
         cookie = self._desk.begin(request, person)
-        done = RedirectResponse("/console", status_code=303)  # away from the code's URL
-        done.headers.append("Set-Cookie", cookie)
-        done.headers.append("Set-Cookie", f"{LOGIN_COOKIE}=; {_LOGIN_ATTRIBUTES}; Max-Age=0")
-        return done
+        response = RedirectResponse("/console", status_code=303)  # away from the code's URL
+        response.headers.append("Set-Cookie", cookie)
+        response.headers.append(
+            "Set-Cookie", f"{LOGIN_COOKIE}=; {_LOGIN_ATTRIBUTES}; Max-Age=0"
+        )
+        return response
 
     def log_out(self, request: Request) -> Response:
         """Ends the session, for all workers at once."""
@@ -109,14 +111,14 @@ def _refuse() -> Response:
 def _read_login(body: bytes) -> tuple[str, str, str]:
     """The name, the password and the code of a log-in."""
     try:
-        given: Any = read_json(body)
+        login: Any = read_json(body)
     except ValueError:
-        given = None
+        login = None
     fields = {"name", "password"}
     if (
-        not isinstance(given, dict)
-        or not fields <= given.keys() <= fields | {"code"}
-        or not all(isinstance(value, str) for value in given.values())
+        not isinstance(login, dict)
+        or not fields <= login.keys() <= fields | {"code"}
+        or not all(isinstance(value, str) for value in login.values())
     ):
         raise InvalidData("A log-in is a name and a password, and maybe a code.")
-    return given["name"], given["password"], given.get("code", "")
+    return login["name"], login["password"], login.get("code", "")

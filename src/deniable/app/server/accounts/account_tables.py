@@ -43,12 +43,12 @@ def read_names(written: str | None) -> Names:
     return None if written is None else tuple(filter(None, written.split(_SEPARATOR)))
 
 
-def common_names(one: Names, other: Names) -> Names:
+def common_names(first: Names, second: Names) -> Names:
     """The names that both allow.
 
     >>> common_names(("a", "b"), ("b", "c")), common_names(None, ("a",))
     (('b',), ('a',))
     """
-    if one is None or other is None:
-        return other if one is None else one
-    return tuple(name for name in one if name in other)
+    if first is None or second is None:
+        return second if first is None else first
+    return tuple(name for name in first if name in second)

@@ -86,10 +86,10 @@ class Identities:
 
     def find_session(self, session: str) -> Person | None:
         """The person of a browser's session; None if it has ended."""
-        found = self.sessions.find(session)
-        if found is None:
+        row = self.sessions.find(session)
+        if row is None:
             return None
-        name, role, policies, tables = found
+        name, role, policies, tables = row
         return Person(name, role, read_names(policies), read_names(tables))
 
     def new_token(

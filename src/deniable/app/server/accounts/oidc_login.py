@@ -183,13 +183,13 @@ def _names(provider: Provider, answer: Mapping[str, str], *, required: bool) -> 
 def _fetch(client: Any, provider: Provider, address: str) -> Any:
     """A document of the provider."""
     try:
-        found = client.request("GET", address, withhold_token=True)
+        response = client.request("GET", address, withhold_token=True)
     except httpx2.HTTPError:
         raise _unreachable(provider) from None
-    if found.status_code != 200 or len(found.content) > _LARGEST:
+    if response.status_code != 200 or len(response.content) > _LARGEST:
         raise _unreachable(provider)
     try:
-        return found.json()
+        return response.json()
     except ValueError:
         raise _unreachable(provider) from None
 

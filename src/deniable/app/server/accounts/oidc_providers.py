@@ -68,10 +68,10 @@ class Provider:
                 f"The provider `{self.name}` describes itself as another issuer than the one "
                 "in the file of providers. Nobody can log in with it."
             )
-        found = {name: document.get(name) for name in _ADDRESSES}
+        endpoints = {name: document.get(name) for name in _ADDRESSES}
         here = urlsplit(self.issuer).hostname or ""
         loopback = is_loopback(here)
-        for name, address in found.items():
+        for name, address in endpoints.items():
             if not isinstance(address, str) or not is_safe_address(address, loopback=loopback):
                 raise ServerUnavailable(
                     f"The provider `{self.name}` gives no https address as its {name}."
@@ -83,7 +83,7 @@ class Provider:
                     f"its {name}. It must be on {here}, or on a public host."
                 )
         names_itself = document.get("authorization_response_iss_parameter_supported") is True
-        return {**found, "iss": "required" if names_itself else ""}  # type: ignore[dict-item]
+        return {**endpoints, "iss": "required" if names_itself else ""}  # type: ignore[dict-item]
 
 
 def is_safe_address(address: str, *, loopback: bool) -> bool:

@@ -41,12 +41,12 @@ def matching_step(secret: str, code: str, *, seconds: float, last: int) -> int |
     1
     >>> matching_step(secret, "287082", seconds=59, last=1)
     """
-    now, given, found = int(seconds // SECONDS), code.encode("utf-8", "replace"), None
+    now, code_bytes, valid_step = int(seconds // SECONDS), code.encode("utf-8", "replace"), None
     for step in (now - 1, now, now + 1):
-        same = hmac.compare_digest(code_at(secret, max(0, step)).encode("ascii"), given)
+        same = hmac.compare_digest(code_at(secret, max(0, step)).encode("ascii"), code_bytes)
         if same and step > last:
-            found = step
-    return found
+            valid_step = step
+    return valid_step
 
 
 def setup_uri(secret: str, name: str) -> str:

@@ -43,7 +43,7 @@ class PasswordLogin:
         return self._accept(compared, row[0], row[1], row[2], code)
 
     def _accept(
-        self, compared: str, name: str, kept: str, secret: str | None, code: str
+        self, compared: str, name: str, password_hash: str, secret: str | None, code: str
     ) -> str | None:
         """Uses the code up and forgets the failures, unless the account changed meanwhile."""
         seconds = self._people.clock().timestamp()
@@ -51,7 +51,7 @@ class PasswordLogin:
             same = connection.execute(
                 "SELECT code_step FROM people WHERE name = ? AND password = ?"
                 " AND disabled = 0 AND coalesce(code_secret, '') = ?",
-                (name, kept, secret or ""),
+                (name, password_hash, secret or ""),
             ).fetchone()
             if same is None:
                 return None

@@ -52,20 +52,22 @@ class Passwords:
         )
         return kind.derive_phc_encoded(_bytes(password))
 
-    def check(self, password: str, kept: str | None) -> bool:
+    def check(self, password: str, password_hash: str | None) -> bool:
         """Whether a password is the one that was stored; False, as slowly, for none stored."""
         if not self._places.acquire(blocking=False):
             raise TooManyQuestions("Too many people log in just now. Try again in a minute.")
         try:
             with self._running:
-                return self._matches(password[:LONGEST], kept or self._nobodys) and bool(kept)
+                return self._matches(
+                    password[:LONGEST], password_hash or self._nobodys
+                ) and bool(password_hash)
         finally:
             self._places.release()
 
     @staticmethod
-    def _matches(password: str, kept: str) -> bool:
+    def _matches(password: str, password_hash: str) -> bool:
         try:
-            Argon2id.verify_phc_encoded(_bytes(password), kept)
+            Argon2id.verify_phc_encoded(_bytes(password), password_hash)
         except InvalidKey:
             return False
         return True

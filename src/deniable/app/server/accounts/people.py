@@ -184,12 +184,12 @@ def _grant(connection: Statements, name: str, policies: Names, tables: Names) ->
 
 
 def _known(connection: Statements, name: str) -> str:
-    found = find_person(connection, name)
-    if found is None:
+    row = find_person(connection, name)
+    if row is None:
         raise InvalidParameter(
             f"Nobody is called {name!r}. Add a person with   deniable user add NAME --role ROLE"
         )
-    return found[0]
+    return row[0]
 
 
 def _compared(name: str) -> str:

@@ -100,11 +100,11 @@ class ServerDatabase:
 
 def _check_application(connection: sqlite3.Connection, file: Path) -> None:
     """Marks a new file; refuses the file of anything else, such as a ledger."""
-    (found,) = connection.execute("PRAGMA application_id").fetchone()
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     (objects,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    if found == 0 and objects == 0:
+    if application_id == 0 and objects == 0:
         connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-    elif found != _APPLICATION_ID:
+    elif application_id != _APPLICATION_ID:
         raise InvalidParameter(
             f"{str(file)!r} is the database of something else. People and queues need a file "
             "of their own: give another --database."

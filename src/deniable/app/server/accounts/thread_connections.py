@@ -42,14 +42,14 @@ class ThreadConnections(Generic[Kind]):
         known = self._open.get(here)
         if known is not None and (self._is_usable is None or self._is_usable(known)):
             return known
-        made = self._connect()
+        new_connection = self._connect()
         with self._lock:
-            gone = [one for one in self._open if one is here or not one.is_alive()]
+            gone = [owner for owner in self._open if owner is here or not owner.is_alive()]
             closed = [self._open.pop(thread) for thread in gone]
-            self._open[here] = made
+            self._open[here] = new_connection
         for connection in closed:
             connection.close()
-        return made
+        return new_connection
 
     def close(self) -> None:
         """Closes all connections, which must not be used any more."""

@@ -42,15 +42,15 @@ class ChildSources:
             )
         declared = write_policy(policy) | {"units": {}, "analysts": {}}
         remote = [source for source in sources.values() if is_address(source)]
-        told = {"policy": declared, "sources": sources, "memory": policy.memory}
-        return cls(told | {"offline": not remote}, _environment(remote))
+        settings = {"policy": declared, "sources": sources, "memory": policy.memory}
+        return cls(settings | {"offline": not remote}, _environment(remote))
 
     @classmethod
     def made_up(cls, policy: Policy) -> "ChildSources":
         """No sources: made-up rows that fit what a policy with its schemas declares."""
         declared = write_policy(policy) | {"units": {}, "analysts": {}}
-        told = {"policy": declared, "sources": None, "memory": policy.memory}
-        return cls(told | {"offline": True}, _environment([]))
+        settings = {"policy": declared, "sources": None, "memory": policy.memory}
+        return cls(settings | {"offline": True}, _environment([]))
 
 
 def _environment(remote: list[str]) -> dict[str, str]:
@@ -103,12 +103,12 @@ class ChildProcess:
         return self._process.pid
 
     def ask(
-        self, told: dict[str, Any], deadline: float | None
+        self, request: dict[str, Any], deadline: float | None
     ) -> tuple[dict[str, Any], bytearray]:
         """The answer to one request. After an exception the child must be ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        send(self._process.stdin.fileno(), told, deadline=deadline)
+        send(self._process.stdin.fileno(), request, deadline=deadline)
         return receive(self._process.stdout.fileno(), deadline)
 
     def end(self) -> None:

@@ -77,9 +77,9 @@ def _serve(first: dict[str, Any], waiting: "queue.Queue[dict[str, Any]]", answer
         {"name": engine.name, "runs_plan_text": engine.runs_plan_text, "schemas": schemas},
     )
     while True:
-        told, body = _answer(engine, waiting.get(), last)
+        reply, body = _answer(engine, waiting.get(), last)
         _forget_stored(engine)
-        send(answers, told, body)
+        send(answers, reply, body)
 
 
 def _forget_stored(engine: Any) -> None:
@@ -104,7 +104,7 @@ def load_answering() -> None:
 
 
 def _answer(
-    engine: Any, asked: dict[str, Any], last: _LastMessage
+    engine: Any, request: dict[str, Any], last: _LastMessage
 ) -> tuple[dict[str, Any], bytes]:
     from deniable.app.server.children.integer_tables import write_groups
     from deniable.app.server.children.written_plans import (
@@ -115,15 +115,15 @@ def _answer(
     from deniable.errors import EngineFailed, Unsupported
     from deniable.query.plan import canonical
 
-    plan = canonical.from_json(asked["plan"])
-    if asked["act"] == "prepare":
+    plan = canonical.from_json(request["plan"])
+    if request["act"] == "prepare":
         try:
             return {"statements": write_statements(engine.prepare(plan).statements)}, b""
         except Unsupported as problem:
             return {"unsupported": str(problem)}, b""
-    if asked["act"] == "rehearse":
+    if request["act"] == "rehearse":
         return {"seconds": _time(engine, plan)}, b""
-    written = WrittenPlan(plan, read_statements(asked["statements"]))
+    written = WrittenPlan(plan, read_statements(request["statements"]))
     try:
         tables, body = engine.run(written).reveal_to(write_groups)
     except EngineFailed as failure:
@@ -138,14 +138,14 @@ def _time(engine: Any, plan: Any) -> float:
     from deniable.errors import DeniableError
 
     try:
-        written, taken = engine.prepare(plan), []
+        written, times = engine.prepare(plan), []
         for _ in range(_TRIES):
             begun = time.perf_counter()
             engine.run(written)
-            taken.append(time.perf_counter() - begun)
+            times.append(time.perf_counter() - begun)
     except DeniableError:
         return 0.0
-    return min(taken)
+    return min(times)
 
 
 def _limit(first: dict[str, Any]) -> None:

@@ -89,10 +89,10 @@ def _keys(table: "pa.Table") -> "tuple[pa.Array[Any], ...]":
 
 
 def _combined(column: "pa.ChunkedArray[Any]") -> "pa.Array[Any]":
-    found = column.combine_chunks()
-    if isinstance(found, pa.ChunkedArray):
-        return found.chunk(0) if found.num_chunks else pa.array([], column.type)
-    return found
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):
+        return array.chunk(0) if array.num_chunks else pa.array([], column.type)
+    return array
 
 
 def _to_arrow(values: Integers) -> "pa.Array[Any]":

@@ -26,13 +26,13 @@ class PipeTimeout(Exception):
 
 def send(
     handle: int,
-    told: dict[str, Any],
+    message: dict[str, Any],
     body: bytes | memoryview = b"",
     deadline: float | None = None,
 ) -> None:
     """Writes one message; waits until the other side has taken it, until a moment of
     `time.monotonic` at most."""
-    text = json.dumps(told, separators=(",", ":"), allow_nan=False).encode("ascii")
+    text = json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii")
     # As much as a pipe that is ready takes without waiting for who reads it.
     most = _CHUNK if deadline is None else select.PIPE_BUF
     poll = select.poll()
@@ -55,12 +55,12 @@ def receive(handle: int, deadline: float | None = None) -> tuple[dict[str, Any],
     text = _read_exactly(handle, json_length, deadline)
     body = _read_exactly(handle, body_length, deadline)
     try:
-        told = json.loads(text)
+        message = json.loads(text)
     except ValueError:
         raise PipeBroken from None
-    if not isinstance(told, dict):
+    if not isinstance(message, dict):
         raise PipeBroken
-    return told, body
+    return message, body
 
 
 def _wait(poll: "select.poll", deadline: float | None) -> None:

@@ -54,16 +54,16 @@ class PooledEngine:
 
     def prepare(self, plan: Plan) -> WrittenPlan:
         """The plan's final text, written by a child; Unsupported if it cannot run it."""
-        asked = {"act": "prepare", "plan": canonical.to_json(plan)}
+        request = {"act": "prepare", "plan": canonical.to_json(plan)}
         try:
-            told, _ = self._ask(asked, _PREPARE_SECONDS, _PREPARE_SECONDS)
+            reply, _ = self._ask(request, _PREPARE_SECONDS, _PREPARE_SECONDS)
         except (PipeBroken, PipeTimeout, queue.Empty):
             raise ServerUnavailable(
                 "The engine cannot be asked now. Nothing was spent. Try again later."
             ) from None
-        if "unsupported" in told:
-            raise Unsupported(told["unsupported"])
-        return WrittenPlan(plan, read_statements(told["statements"]))
+        if "unsupported" in reply:
+            raise Unsupported(reply["unsupported"])
+        return WrittenPlan(plan, read_statements(reply["statements"]))
 
     def run(self, written: WrittenPlan, /) -> Withheld[ExactGroups]:
         """Runs a plan without a deadline."""
@@ -88,7 +88,7 @@ class PooledEngine:
             child.end()
 
     def _ask(
-        self, asked: dict[str, Any], wait: float | None, work: float | None = None
+        self, request: dict[str, Any], wait: float | None, work: float | None = None
     ) -> tuple[dict[str, Any], bytearray]:
         """The answer of a child. It may take `wait` seconds until one is free, and `work` from
         then on; without `work`, `wait` is for both."""
@@ -96,7 +96,7 @@ class PooledEngine:
         child = self._idle.get(timeout=wait)
         start, left = (begun, wait) if work is None else (time.monotonic(), work)
         try:
-            answer = child.ask(asked, None if left is None else start + left)
+            answer = child.ask(request, None if left is None else start + left)
         except BaseException:
             self._replace(child)
             raise
@@ -161,16 +161,16 @@ class TimedEngine:
 
     def run(self, written: WrittenPlan, /) -> Withheld[ExactGroups]:
         """Runs a plan in a child; every failure is one error, with a reference."""
-        asked = {
+        request = {
             "act": "run",
             "plan": canonical.to_json(written.plan),
             "statements": write_statements(written.statements),
         }
         try:
-            told, body = self.pool._ask(asked, self._left)
-            if "failed" not in told:
-                return Withheld(read_groups(told["tables"], body))
-            why = told.get("log", "")
+            reply, body = self.pool._ask(request, self._left)
+            if "failed" not in reply:
+                return Withheld(read_groups(reply["tables"], body))
+            why = reply.get("log", "")
         except (PipeTimeout, queue.Empty):
             self.overran, why = True, "killed at the end of its slot"
         except (PipeBroken, KeyError, TypeError, ValueError, pa.ArrowException) as problem:

@@ -33,9 +33,9 @@ class RehearsalChildren:
     def seconds(self, plan: Plan) -> float:
         """How long a plan takes on made-up rows: the fastest of some tries. Refuses a plan that
         takes too long, or breaks its child."""
-        asked = {"act": "rehearse", "plan": canonical.to_json(plan)}
+        request = {"act": "rehearse", "plan": canonical.to_json(plan)}
         try:
-            told, _ = self._open()._ask(asked, _MOST_WAITING, self._longest)
+            reply, _ = self._open()._ask(request, _MOST_WAITING, self._longest)
         except queue.Empty:
             raise TooManyQuestions(
                 "Other new questions are being tried on made-up rows. Nothing was spent. Try "
@@ -43,7 +43,7 @@ class RehearsalChildren:
             ) from None
         except (PipeBroken, PipeTimeout):
             raise self._too_long("So no slot can be found for it. ") from None
-        return float(told["seconds"])
+        return float(reply["seconds"])
 
     @contextmanager
     def engine(self) -> Iterator[TimedEngine]:

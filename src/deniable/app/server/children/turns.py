@@ -38,17 +38,23 @@ class Turns:
         self._threads = anyio.CapacityLimiter(threads)
 
     async def run(
-        self, person: str, act: Callable[Given, Found], *given: Given.args, **how: Given.kwargs
+        self,
+        person: str,
+        act: Callable[Given, Found],
+        *arguments: Given.args,
+        **how: Given.kwargs,
     ) -> Found:
         """Does something in a thread, when it is this person's turn."""
         async with self.of(person):
-            return await self.work(act, *given, **how)
+            return await self.work(act, *arguments, **how)
 
     async def work(
-        self, act: Callable[Given, Found], *given: Given.args, **how: Given.kwargs
+        self, act: Callable[Given, Found], *arguments: Given.args, **how: Given.kwargs
     ) -> Found:
         """Does something in a thread, for somebody who has a turn."""
-        return await anyio.to_thread.run_sync(lambda: act(*given, **how), limiter=self._threads)
+        return await anyio.to_thread.run_sync(
+            lambda: act(*arguments, **how), limiter=self._threads
+        )
 
     @asynccontextmanager
     async def of(self, person: str, *, long: bool = False) -> AsyncIterator[None]:

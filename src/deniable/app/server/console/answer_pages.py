@@ -57,31 +57,31 @@ class AnswerPages:
     async def show_answer(self, request: Request, policy: str, name: str) -> Response:
         """The answer; before its slot has ended, only that it comes."""
         served, _ = self._console.enter(request, policy)
-        kept = await find_answer(self._console, request, served, name)
-        return await self._console.work(request, self._page, request, policy, kept)
+        answer = await find_answer(self._console, request, served, name)
+        return await self._console.work(request, self._page, request, policy, answer)
 
     async def ask_released(self, request: Request, policy: str, name: str) -> Response:
         """SQL over the released rows. It spends nothing and reads no private row."""
         served, person = self._console.enter(request, policy)
         text = (await read_form(request)).get("over", "").replace("\r\n", "\n")
-        kept = await find_answer(self._console, request, served, name)
+        answer = await find_answer(self._console, request, served, name)
         turns = self._console.server.admission.turns  # it keeps a processor busy
-        return await turns.run(person.name, self._page, request, policy, kept, text)
+        return await turns.run(person.name, self._page, request, policy, answer, text)
 
     async def show_notebook(self, request: Request, policy: str, name: str) -> Response:
         """The answer as a notebook."""
         served, _ = self._console.enter(request, policy)
-        kept = await find_answer(self._console, request, served, name)
-        if kept.release is None:
+        answer = await find_answer(self._console, request, served, name)
+        if answer.release is None:
             raise HTTPException(404)
-        return await self._console.work(request, _notebook, kept)
+        return await self._console.work(request, _notebook, answer)
 
     async def make_public(self, request: Request, policy: str, name: str) -> Response:
         """Opens or closes the link under which anybody sees an answer. Only an owner can."""
         served, _ = self._console.enter(request, policy)
         fields = await read_form(request)
-        kept = await find_answer(self._console, request, served, name)
-        if kept.state != ANSWERED:
+        answer = await find_answer(self._console, request, served, name)
+        if answer.state != ANSWERED:
             raise HTTPException(404)
         links = self._console.links
         act = links.open if fields.get("act") == "open" else links.close
@@ -97,8 +97,8 @@ class AnswerPages:
         return await self._console.work(request, self._public_file, name, form)
 
     def _public(self, request: Request, name: str) -> Response:
-        kept = self._find_public(name)
-        values = _describe(kept, f"/public/{name}/")
+        answer = self._find_public(name)
+        values = _describe(answer, f"/public/{name}/")
         return self._console.show(
             request, "answer_public.html", title="A private answer", **values
         )
@@ -111,22 +111,26 @@ class AnswerPages:
         return Response(write(release.answer, release.certificate), media_type=media_type)
 
     def _find_public(self, link: str) -> AskedAnswer:
-        found = self._console.links.find(link)
-        job = found and self._console.server.admission.queue.find(*found, None)
-        kept = read_kept(job) if job else None
-        if kept is None or kept.release is None:
+        location = self._console.links.find(link)
+        job = location and self._console.server.admission.queue.find(*location, None)
+        answer = read_kept(job) if job else None
+        if answer is None or answer.release is None:
             raise HTTPException(404)
-        return kept
+        return answer
 
     def _page(
-        self, request: Request, policy: str, kept: AskedAnswer, over: str | None = None
+        self, request: Request, policy: str, answer: AskedAnswer, over: str | None = None
     ) -> Response:
-        if kept.release is None:
+        if answer.release is None:
             page = self._console.show(
-                request, "answer_none.html", title=_STATES[kept.state], policy=policy, kept=kept
+                request,
+                "answer_none.html",
+                title=_STATES[answer.state],
+                policy=policy,
+                kept=answer,
             )
-            if kept.state == WAITING:
-                left = max(1, math.ceil(kept.job.ready - slots.now()))
+            if answer.state == WAITING:
+                left = max(1, math.ceil(answer.job.ready - slots.now()))
                 page.headers["Refresh"] = str(left)
             return page
         return self._console.show(
@@ -135,10 +139,10 @@ class AnswerPages:
             title="Answer",
             policy=policy,
             can_publish=request.state.person.role == "owner",
-            link=self._console.links.of(policy, kept.job.id),
-            **_describe(kept, f"/v1/{policy}/releases/{kept.job.id}."),
-            population=self._population(policy, kept.release),
-            **_over(kept.release, over),
+            link=self._console.links.of(policy, answer.job.id),
+            **_describe(answer, f"/v1/{policy}/releases/{answer.job.id}."),
+            population=self._population(policy, answer.release),
+            **_over(answer.release, over),
         )
 
     def _population(self, policy: str, release: Release) -> PopulationTable:
@@ -154,9 +158,9 @@ _STATES = {
 }
 
 
-def _describe(kept: AskedAnswer, files: str) -> dict[str, Any]:
+def _describe(answer: AskedAnswer, files: str) -> dict[str, Any]:
     """What a page shows of an answer: all of it follows from what was released."""
-    release = kept.release
+    release = answer.release
     assert release is not None
     assert release.certificate is not None
     plan, certificate = release.plan, release.certificate
@@ -164,7 +168,7 @@ def _describe(kept: AskedAnswer, files: str) -> dict[str, Any]:
     verified = verify(document, key=certificate.key)
     label = make_label(verified)
     return {
-        "kept": kept,
+        "kept": answer,
         "files": files,
         "downloads": DOWNLOADS,
         "table": show_answer(plan, release.answer),
@@ -183,22 +187,22 @@ def _over(release: Release, text: str | None) -> dict[str, Any]:
     """SQL over the answer, and what it gave."""
     first = next(iter(release.answer.margins), None)
     usual = f'SELECT SUM("{first}") AS total FROM answer' if first else "SELECT * FROM answer"
-    told: dict[str, Any] = {"over": usual if text is None else text}
-    told |= {"over_rows": None, "over_notes": (), "over_problem": ""}
+    context: dict[str, Any] = {"over": usual if text is None else text}
+    context |= {"over_rows": None, "over_notes": (), "over_problem": ""}
     if text is not None:
         try:
             answer, notes = ask_released(text, {"answer": release})
         except DeniableError as refusal:
-            return told | {"over_problem": str(refusal)}
-        told |= {"over_rows": show_answer(release.plan, answer), "over_notes": notes}
-    return told
+            return context | {"over_problem": str(refusal)}
+        context |= {"over_rows": show_answer(release.plan, answer), "over_notes": notes}
+    return context
 
 
-def _notebook(kept: AskedAnswer) -> Response:
-    release = kept.release
+def _notebook(answer: AskedAnswer) -> Response:
+    release = answer.release
     assert release is not None
     assert release.certificate is not None
     document = to_json(release.answer, release.certificate).decode("ascii")
-    content = write_notebook(document, question=kept.sql, key=release.certificate.key)
+    content = write_notebook(document, question=answer.sql, key=release.certificate.key)
     headers = {"Content-Disposition": 'attachment; filename="answer.ipynb"'}
     return Response(content, media_type="application/x-ipynb+json", headers=headers)

@@ -64,17 +64,17 @@ class AskedForm:
             raise InvalidParameter(
                 "The question is empty. Write SQL, or let the form below write it."
             )
-        told: dict[str, Any] = {
+        request: dict[str, Any] = {
             "sql": self.sql,
             "confidence": _exact(self.confidence, "confidence"),
         }
         if self.by == "margin":
-            told["margin"] = _exact(self.margin, "margin")
+            request["margin"] = _exact(self.margin, "margin")
         elif self.by == "epsilon":
-            told["epsilon"] = _exact(self.epsilon, "epsilon")
+            request["epsilon"] = _exact(self.epsilon, "epsilon")
         else:
-            told["epsilon"] = str(STOPS[self.stop - 1].epsilon)
-        return told
+            request["epsilon"] = str(STOPS[self.stop - 1].epsilon)
+        return request
 
     def body(self, **more: Any) -> bytes:
         """The same as the bytes of a request."""

@@ -98,28 +98,28 @@ class BudgetPages:
 
     async def decide(self, request: Request, policy: str, name: str) -> Response:
         """The owner's yes or no. A yes is an entry of the ledger, and a line of the policy."""
-        found, owner = self._console.enter(request, policy)
-        if not found.is_open_to(owner):  # a limit counts for every table
+        served_policy, owner = self._console.enter(request, policy)
+        if not served_policy.is_open_to(owner):  # a limit counts for every table
             raise HTTPException(403)
         act = (await read_form(request)).get("act", "")
         requests = self._console.requests
         number = read_whole(name, digits=12)
 
         def settle(served: ServedPolicy) -> None:
-            asked = requests.find(policy, number)
-            if asked is None or act not in ("grant", "decline"):
+            demand = requests.find(policy, number)
+            if demand is None or act not in ("grant", "decline"):
                 raise HTTPException(404)
             terms = served.terms
-            if _state(asked, terms) != "open":  # a page may be older than what was granted
+            if _state(demand, terms) != "open":  # a page may be older than what was granted
                 raise InvalidParameter(f"Request {number} is not open any more.")
             if act == "decline":
                 requests.decline(policy, number)
                 return
-            because = f"request {number} of {asked.person}: {asked.reason} ({owner.name})"
+            because = f"request {number} of {demand.person}: {demand.reason} ({owner.name})"
             grant_limit(
                 served.file,
-                asked.person,
-                asked.epsilon,
+                demand.person,
+                demand.epsilon,
                 because=because,
                 in_force=terms,
             )
@@ -153,7 +153,7 @@ class BudgetPages:
         served, person = self._console.enter(request, policy)
         everybody = request.state.reach == "any"
         whose = None if everybody else person.name
-        asked, terms = self._console.requests.listed(policy, whose), served.terms
+        budget_requests, terms = self._console.requests.listed(policy, whose), served.terms
         asks = reach("GET", "/console/{policy}/ask", person.role) is not None
         usages = served.session.ledger.filter_usages()
         if asks:
@@ -170,7 +170,10 @@ class BudgetPages:
             left=_left(served, person) if asks else [],
             accounts=accounts,
             schedule=_schedule(served),
-            requests=[_show_request(one, terms, served) for one in asked],
+            requests=[
+                _show_request(budget_request, terms, served)
+                for budget_request in budget_requests
+            ],
             can_decide=person.role == "owner" and served.is_open_to(person),
             can_request=person.role == "analyst",
             entries=list(reversed(entries))[:_MOST_ENTRIES],
@@ -182,7 +185,7 @@ class BudgetPages:
 def _left(served: ServedPolicy, person: Person) -> list[dict[str, Any]]:
     """For each table how many more counts fit, at some prices."""
     session = served.session_for(person.name)
-    shown = []
+    rows = []
     for table in served.policy_for(person).tables.values():
         if table.public:
             continue
@@ -202,8 +205,8 @@ def _left(served: ServedPolicy, person: Person) -> list[dict[str, Any]]:
                     "words": words,
                 }
             )
-        shown.append({"table": table.name, "left": format_down(left.epsilon), "counts": counts})
-    return shown
+        rows.append({"table": table.name, "left": format_down(left.epsilon), "counts": counts})
+    return rows
 
 
 def _accounts(
@@ -215,7 +218,7 @@ def _accounts(
 ) -> list[ShownAccount]:
     """The accounts in the sum of epsilons; of analysts only the own, unless for all."""
     own = known_as(person.name)
-    shown = []
+    accounts = []
     for usage in usages:
         kind, _, name = usage.account.partition(":")
         if usage.filter != "pure":
@@ -228,7 +231,7 @@ def _accounts(
         share = -(-100 * spent // usage.limit) if usage.limit else 100
         cap = format_down(usage.cap) if usage.cap != usage.limit else ""
         called = "everybody in the data" if name == "*" else name
-        shown.append(
+        accounts.append(
             ShownAccount(
                 kind,
                 called,
@@ -239,7 +242,7 @@ def _accounts(
             )
         )
     order = ("unit", "table", "analyst")
-    return sorted(shown, key=lambda account: (order.index(account.kind), account.name))
+    return sorted(accounts, key=lambda account: (order.index(account.kind), account.name))
 
 
 def _unspent(

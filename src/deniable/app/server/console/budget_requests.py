@@ -64,12 +64,12 @@ class BudgetRequests:
                 f"Say in at most {_LONGEST_REASON} characters what the budget is for."
             )
         with self._database.writing() as connection:
-            asked = connection.execute(
+            rows = connection.execute(
                 "SELECT epsilon FROM budget_requests WHERE policy = ? AND person = ?"
                 " AND declined = 0",
                 (policy, person),
             ).fetchall()
-            if sum(Fraction(one) > limit for (one,) in asked) >= _MOST_OPEN:
+            if sum(Fraction(amount) > limit for (amount,) in rows) >= _MOST_OPEN:
                 raise InvalidParameter("You have as many requests as are allowed. Wait.")
             connection.execute(
                 "INSERT INTO budget_requests (policy, person, epsilon, reason, day)"
@@ -80,7 +80,7 @@ class BudgetRequests:
     def find(self, policy: str, number: int) -> BudgetRequest | None:
         """One request."""
         listed = self.listed(policy, None)
-        return next((one for one in listed if one.number == number), None)
+        return next((request for request in listed if request.number == number), None)
 
     def decline(self, policy: str, number: int) -> None:
         """Notes the owner's no."""

@@ -86,8 +86,10 @@ class CalculatorPages:
     ) -> Response:
         served, person = self._console.enter(request, policy)
         everybody = request.state.reach == "any"
-        found = list_answers(self._console, served, person, everybody=everybody)
-        usable = [kept for kept in found if kept.release and number_columns(kept.release)]
+        answers = list_answers(self._console, served, person, everybody=everybody)
+        usable = [
+            answer for answer in answers if answer.release and number_columns(answer.release)
+        ]
         chosen = _choose(usable, names[0])
         other = _choose(usable, names[1]) if names[1] else None
         result, problem = None, ""
@@ -123,20 +125,20 @@ class ShownRelease:
     table: ShownTable
 
 
-def _show(kept: AskedAnswer) -> ShownRelease:
-    release = _release(kept)
+def _show(answer: AskedAnswer) -> ShownRelease:
+    release = _release(answer)
     groups = [_label(key) for key in groups_of(release)[:MOST_GROUPS]]
     table = show_answer(release.plan, release.answer)
-    return ShownRelease(kept, number_columns(release), groups, table)
+    return ShownRelease(answer, number_columns(release), groups, table)
 
 
 def _choose(usable: list[AskedAnswer], name: str) -> AskedAnswer | None:
     """The release that is named, or the latest. One that is not there does not exist."""
     if not name:
         return usable[0] if usable else None
-    for kept in usable:
-        if kept.job.id == name:
-            return kept
+    for answer in usable:
+        if answer.job.id == name:
+            return answer
     raise HTTPException(404)
 
 
@@ -168,24 +170,24 @@ def _ticked(
     return ReleasedNumbers(release, chosen, column or number_columns(release)[0])
 
 
-def _release(kept: AskedAnswer) -> Release:
-    assert kept.release is not None  # the others were left out
-    return kept.release
+def _release(answer: AskedAnswer) -> Release:
+    assert answer.release is not None  # the others were left out
+    return answer.release
 
 
-def describe(found: Inferred) -> dict[str, str]:
+def describe(inference: Inferred) -> dict[str, str]:
     """A result in texts, with digits no finer than its margin.
 
     >>> describe(Inferred("n of A", 12.3456, (11.9, 12.8), (11.9, 12.8), None, 0.95))["value"]
     '12.35'
     """
-    known = math.isfinite(found.margin)
+    known = math.isfinite(inference.margin)
     return {
-        "what": found.what,
-        "value": round_to(found.value, found.margin) if known else "not known",
-        "low": round_to(found.low, found.margin, math.floor) if known else "no limit",
-        "high": round_to(found.high, found.margin, math.ceil) if known else "no limit",
-        "level": f"{100 * found.confidence:.4g} %",
+        "what": inference.what,
+        "value": round_to(inference.value, inference.margin) if known else "not known",
+        "low": round_to(inference.low, inference.margin, math.floor) if known else "no limit",
+        "high": round_to(inference.high, inference.margin, math.ceil) if known else "no limit",
+        "level": f"{100 * inference.confidence:.4g} %",
     }
 
 

@@ -83,18 +83,20 @@ class Console:
         """The page of a request that failed; None for requests that are not for pages."""
         if not _is_for_page(request):
             return None
-        told = problem_of(problem)
-        if told.status_code == 401 and request.url.path.startswith(HOME):
-            return self.show_login(request, status=401, headers=dict(told.headers))
+        response = problem_of(problem)
+        if response.status_code == 401 and request.url.path.startswith(HOME):
+            return self.show_login(request, status=401, headers=dict(response.headers))
         title, words = tell_problem(problem)
-        if isinstance(problem, HTTPException) and told.status_code == 403:
+        if isinstance(problem, HTTPException) and response.status_code == 403:
             words = _FORBIDDEN
         if "hx-request" in request.headers and request.url.path.endswith("/preview"):
-            return html(render("preview.html", problem=words, preview=None), told.status_code)
+            return html(
+                render("preview.html", problem=words, preview=None), response.status_code
+            )
         values = {"page": self._frame(request), "title": title, "words": words}
-        shown = html(render("message.html", **values), told.status_code)
-        shown.headers.update({k: v for k, v in told.headers.items() if k in _KEPT})
-        return shown
+        page = html(render("message.html", **values), response.status_code)
+        page.headers.update({k: v for k, v in response.headers.items() if k in _KEPT})
+        return page
 
     def show_login(
         self,
@@ -118,13 +120,13 @@ class Console:
             after=back,
             providers=self.providers,
         )
-        shown = html(text, status)
-        shown.headers.update({k: v for k, v in (headers or {}).items() if k in _KEPT})
+        response = html(text, status)
+        response.headers.update({k: v for k, v in (headers or {}).items() if k in _KEPT})
         if "hx-request" in request.headers and not problem:
             # A part of a page cannot hold a whole one: the page itself is loaded again.
             page = urlsplit(request.headers.get("hx-current-url", "")).path
-            shown.headers["HX-Redirect"] = safe_address(page)
-        return shown
+            response.headers["HX-Redirect"] = safe_address(page)
+        return response
 
     def _frame(self, request: Request) -> dict[str, Any] | None:
         person: Person | None = getattr(request.state, "person", None)

@@ -42,8 +42,10 @@ class GalleryPages:
         served, person = self._console.enter(request, policy)
         everybody = request.state.reach == "any"
         queue = self._console.server.admission.queue
-        shown, older = search(queue, served, person, words, everybody=everybody, skip=skip)
-        links = {kept.job.id: self._console.links.of(policy, kept.job.id) for kept in shown}
+        matches, older = search(queue, served, person, words, everybody=everybody, skip=skip)
+        links = {
+            answer.job.id: self._console.links.of(policy, answer.job.id) for answer in matches
+        }
         return self._console.show(
             request,
             "gallery.html",
@@ -52,7 +54,7 @@ class GalleryPages:
             words=words,
             skip=skip,
             older=older,
-            answers=shown,
+            answers=matches,
             links=links,
             everybody=everybody,
         )
@@ -95,7 +97,7 @@ def may_fit(job: Job, words: str) -> bool:
     return fits(AskedAnswer(job, " ".join(STATES)), words)
 
 
-def fits(kept: AskedAnswer, words: str) -> bool:
+def fits(answer: AskedAnswer, words: str) -> bool:
     """Whether a question, its asker or its day holds all words."""
-    text = f"{kept.sql} {kept.job.person} {kept.day} {kept.state}".lower()
+    text = f"{answer.sql} {answer.job.person} {answer.day} {answer.state}".lower()
     return all(word in text for word in words.lower().split())

@@ -60,20 +60,20 @@ class HomePages:
 
     async def log_in(self, request: Request) -> Response:
         """A session for a name, a password and maybe a code. One answer to all failures."""
-        given = await read_fields(request)
-        after = given.get("after", "")
+        fields = await read_fields(request)
+        after = fields.get("after", "")
         names = ("name", "password", "code")
-        told = [given.get(name, "") for name in names]
+        credentials = [fields.get(name, "") for name in names]
         try:
             await run_in_threadpool(self._console.desk.limit, request)
-            begun = await self._console.desk.log_in(request, *told)
+            begun = await self._console.desk.log_in(request, *credentials)
         except HTTPException as problem:
             words = "Too many tries. Wait a quarter of an hour, then try again."
             return self._console.show_login(
                 request,
                 status=problem.status_code,
                 problem=words,
-                name=told[0],
+                name=credentials[0],
                 after=safe_address(after),
                 headers={k.lower(): v for k, v in (problem.headers or {}).items()},
             )
@@ -82,28 +82,28 @@ class HomePages:
                 request,
                 status=401,
                 problem=LOGIN_REFUSED[1],
-                name=told[0],
+                name=credentials[0],
                 after=safe_address(after),
             )
-        done = lead_to(request, safe_address(after))
-        done.headers["Set-Cookie"] = begun[1]
-        return done
+        response = lead_to(request, safe_address(after))
+        response.headers["Set-Cookie"] = begun[1]
+        return response
 
     async def log_out(self, request: Request) -> Response:
         """Ends the session, for all workers at once."""
         await read_form(request)
         await run_in_threadpool(self._console.desk.end, request.cookies.get(COOKIE, ""))
-        done = go_to(f"{HOME}/login")
-        done.headers["Set-Cookie"] = ended_cookie()
-        return done
+        response = go_to(f"{HOME}/login")
+        response.headers["Set-Cookie"] = ended_cookie()
+        return response
 
     def show_file(self, name: str) -> Response:
         """A file that pages load. It holds nothing private, so browsers may keep it."""
-        found = console_files().get(name)
-        if found is None:
+        file = console_files().get(name)
+        if file is None:
             raise HTTPException(404)
         headers = {"Cache-Control": _KEPT}
-        return Response(found.content, media_type=found.media_type, headers=headers)
+        return Response(file.content, media_type=file.media_type, headers=headers)
 
     def _describe(self, name: str, person: Person) -> dict[str, Any]:
         pages = menu_for(person.role, name, "")

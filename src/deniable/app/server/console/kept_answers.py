@@ -52,9 +52,11 @@ class AskedAnswer:
     def fits_form(self) -> bool:
         """Whether the Ask page can ask this again: its form has no other options."""
         request = self.job.request
-        told = {name for name, value in request.items() if value not in (None, False, [])}
+        names = {name for name, value in request.items() if value not in (None, False, [])}
         sure = amount_text(request.get("confidence") or "0.95") in CONFIDENCES
-        priced = told in ({"sql", by, *(told & {"confidence"})} for by in ("margin", "epsilon"))
+        priced = names in (
+            {"sql", by, *(names & {"confidence"})} for by in ("margin", "epsilon")
+        )
         return sure and priced
 
     @property
@@ -102,12 +104,12 @@ def read_kept(job: Job) -> AskedAnswer:
     return AskedAnswer(job, ANSWERED, release)
 
 
-def is_theirs(served: ServedPolicy, person: Person, kept: AskedAnswer) -> bool:
+def is_theirs(served: ServedPolicy, person: Person, answer: AskedAnswer) -> bool:
     """Whether all tables of an answer are there for a person. What has no answer to look at is
     there for its asker, and for those who may read every table."""
-    if kept.release is None:
-        return kept.job.person == person.name or person.tables is None
-    plan = kept.release.plan
+    if answer.release is None:
+        return answer.job.person == person.name or person.tables is None
+    plan = answer.release.plan
     return person.may_read(served.name, (*plan.tables, *plan.public))
 
 
@@ -147,8 +149,8 @@ def list_answers(
     """The last questions of a person, or of everybody: those that are there for who asks."""
     whose = None if everybody else person.name
     jobs = console.server.admission.queue.listed(served.name, whose, most)
-    found = [read_kept(job) for job in jobs]
-    return [kept for kept in found if is_theirs(served, person, kept)]
+    answers = [read_kept(job) for job in jobs]
+    return [answer for answer in answers if is_theirs(served, person, answer)]
 
 
 def form_fields(request: dict[str, Any]) -> dict[str, str]:
@@ -158,9 +160,9 @@ def form_fields(request: dict[str, Any]) -> dict[str, str]:
     {'sql': 'SELECT 1', 'by': 'margin', 'margin': '40.5', 'confidence': '0.95'}
     """
     by = "margin" if request.get("margin") is not None else "epsilon"
-    told = {"sql": str(request.get("sql", "")), "by": by}
+    fields = {"sql": str(request.get("sql", "")), "by": by}
     amounts = {by: request.get(by) or "", "confidence": request.get("confidence") or "0.95"}
-    return told | {name: amount and _typed(amount) for name, amount in amounts.items()}
+    return fields | {name: amount and _typed(amount) for name, amount in amounts.items()}
 
 
 def _typed(amount: object) -> str:

@@ -110,8 +110,8 @@ def _describe(output: Output, plan: Plan) -> PreviewedOutput:
     else:
         about = "about " if output.estimated else ""
         unit = output.margin_in or _counted(output, plan)
-        shown = f"{format_margin(output.margin)} {unit}".rstrip()
-        words = f"± {about}{shown} ({percent(plan.confidence)})"
+        margin = f"{format_margin(output.margin)} {unit}".rstrip()
+        words = f"± {about}{margin} ({percent(plan.confidence)})"
     return PreviewedOutput(output.name, output.about, words)
 
 

@@ -60,16 +60,16 @@ class RehearsalPages:
         served, person = self._console.enter(request, policy)
         form = replace(AskedForm.read(await read_form(request)), by="epsilon")
         trials = self._console.server.admission.trials  # one at a time: a child is for slots
-        shown: dict[str, Any]
+        context: dict[str, Any]
         try:
             async with trials.of(person.name, long=True):
-                shown = await trials.work(answer_rehearsal, served, person, form)
+                context = await trials.work(answer_rehearsal, served, person, form)
         except DeniableError as problem:
-            shown = {"problem": str(problem)}
-        return await self._console.work(request, self._page, request, served, form, **shown)
+            context = {"problem": str(problem)}
+        return await self._console.work(request, self._page, request, served, form, **context)
 
     def _page(
-        self, request: Request, served: ServedPolicy, form: AskedForm, **shown: Any
+        self, request: Request, served: ServedPolicy, form: AskedForm, **context: Any
     ) -> Response:
         usual = {"problem": "", "table": None, "chart": None, "footer": ()}
         return self._console.show(
@@ -78,7 +78,7 @@ class RehearsalPages:
             title="Rehearse",
             policy=served.name,
             form=form,
-            **(usual | shown),
+            **(usual | context),
         )
 
 

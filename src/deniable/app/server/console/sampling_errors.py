@@ -64,6 +64,6 @@ def _name_as_asked(what: str, release: Release) -> str:
     return what
 
 
-def _half(found: Inferred, ends: Ends) -> str:
-    half = max(found.value - ends[0], ends[1] - found.value)
+def _half(inference: Inferred, ends: Ends) -> str:
+    half = max(inference.value - ends[0], ends[1] - inference.value)
     return round_to(half, half)

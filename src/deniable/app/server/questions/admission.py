@@ -86,12 +86,12 @@ class Admission:
         person: Person,
         body: bytes,
         act: Callable[Given, Found],
-        *given: Given.args,
+        *arguments: Given.args,
         **how: Given.kwargs,
     ) -> Found:
         """Plans a request in a turn, because that keeps a processor busy and is free."""
         async with self.turns.of(person.name, long=len(body) > _LONG_REQUEST):
-            return await self.turns.work(act, *given, **how)
+            return await self.turns.work(act, *arguments, **how)
 
     async def admit(self, served: ServedPolicy, person: Person, body: bytes) -> Job:
         """The job of a request: a new one, or the one that its id has. When this returns, the
@@ -109,8 +109,8 @@ class Admission:
         if work.refusal is not None:
             raise work.refusal
         job = work.job
-        found = await run_in_threadpool(self.queue.find, job.policy, job.id, job.person)
-        return found or job
+        stored_job = await run_in_threadpool(self.queue.find, job.policy, job.id, job.person)
+        return stored_job or job
 
     def _take(
         self,
@@ -234,8 +234,8 @@ class Admission:
             return request.answer(request.about(session), job.question_id)
         except EngineFailed as failure:
             return _failed(failure)
-        except (DeniableError, DatabaseError) as found:
-            problem = as_ours(found)
+        except (DeniableError, DatabaseError) as error:
+            problem = as_ours(error)
             away, listed = isinstance(problem, LedgerUnavailable), request.kind == "questions"
             began = timetable.reserved.done() or job.joined or work.again
             if isinstance(problem, _PASSING) and began and not listed:

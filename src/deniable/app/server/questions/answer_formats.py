@@ -59,30 +59,30 @@ def write_outer(release: OuterRelease) -> dict[str, Any]:
     }
 
 
-def write_form(outcome: Mapping[str, Any], wanted: str) -> bytes:
+def write_form(outcome: Mapping[str, Any], format_name: str) -> bytes:
     """An outcome in one of the forms."""
     if outcome["kind"] != "outer":
-        return FORMATS[wanted][1](*read_release(last_receipt(outcome)))
-    if wanted == "json":
+        return FORMATS[format_name][1](*read_release(last_receipt(outcome)))
+    if format_name == "json":
         return str(outcome["document"]).encode("ascii")
-    if wanted == "certificate":
+    if format_name == "certificate":
         signed = {name: outcome[name] for name in ("statement", "signature")}
         return document_text(signed).encode("ascii")
     first = read_release(next(iter(outcome["parts"].values())))[1]
-    if wanted == "label":
+    if format_name == "label":
         raise InvalidParameter(
             "This answer has several parts. Ask for the parts by themselves, at no cost: each "
             "has its label."
         )
     answer = from_bytes(base64.b64decode(outcome["answer"], validate=True))
-    return FORMATS[wanted][1](answer, first)
+    return FORMATS[format_name][1](answer, first)
 
 
 def read_release(receipt: str) -> tuple[Answer, Certificate]:
     """The answer and the certificate of a receipt of ours."""
-    told = json.loads(receipt)
-    answer = from_bytes(base64.b64decode(told["answer"], validate=True))
-    return answer, Certificate.from_dict(told["certificate"])
+    record = json.loads(receipt)
+    answer = from_bytes(base64.b64decode(record["answer"], validate=True))
+    return answer, Certificate.from_dict(record["certificate"])
 
 
 def to_json(answer: Answer, certificate: Certificate) -> bytes:

@@ -53,7 +53,7 @@ def explain_request(served: ServedPolicy, person: Person, body: bytes) -> dict[s
     own = served.session_for(person.name)
     plans = check_request(served, person, request, own)
     session = request.about(own)
-    told: dict[str, Any] = {
+    explanation: dict[str, Any] = {
         "epsilon": str(sum((plan.epsilon for plan in plans), Fraction(0))),
         "delta": str(sum((plan.delta for plan in plans), Fraction(0))),
         "plan_hashes": [canonical.plan_form(plan)[1] for plan in plans],
@@ -61,11 +61,11 @@ def explain_request(served: ServedPolicy, person: Person, body: bytes) -> dict[s
     if request.kind == "question":
         question = request.questions[0]
         tree = explain_question(session, question["sql"], request.ask_options(question))
-        told |= {"tree": _write_branch(tree), "text": str(tree)}
+        explanation |= {"tree": _write_branch(tree), "text": str(tree)}
     if len(plans) == 1:
         path = session.rows.path
-        told["how_many"] = session.ledger.how_many(plans[0], person.name, part=path)
-    return told
+        explanation["how_many"] = session.ledger.how_many(plans[0], person.name, part=path)
+    return explanation
 
 
 def _write_branch(branch: Branch) -> list[Any]:
@@ -74,8 +74,12 @@ def _write_branch(branch: Branch) -> list[Any]:
 
 def read_budget_request(body: bytes) -> dict[str, Any]:
     """For which tables, and which part of one, the remainder is asked."""
-    asked = read_object(body)
-    tables, part, touches = asked.get("tables"), asked.get("part", []), asked.get("touches", 1)
+    request = read_object(body)
+    tables, part, touches = (
+        request.get("tables"),
+        request.get("part", []),
+        request.get("touches", 1),
+    )
     names = tables is None or (
         isinstance(tables, list) and all(isinstance(name, str) for name in tables)
     )
@@ -85,7 +89,7 @@ def read_budget_request(body: bytes) -> dict[str, Any]:
         and all(isinstance(name, str) for name in step)
         for step in part
     )
-    if set(asked) - {"tables", "part", "touches"} or not (names and path):
+    if set(request) - {"tables", "part", "touches"} or not (names and path):
         raise InvalidParameter("A budget is asked for with `tables`, `part` and `touches`.")
     if touches not in (1, 2) or isinstance(touches, bool):
         raise InvalidParameter("`touches` must be 1 or 2.")

@@ -90,29 +90,29 @@ class QuestionQueue:
         self.limits = limits or QueueLimits()
         database.create(*_TABLES)
 
-    def take(self, asked: AskedJob) -> tuple[Job, bool]:
+    def take(self, question: AskedJob) -> tuple[Job, bool]:
         """The job of a question, and whether it is new. A question id has one job only."""
         with self.database.writing() as connection:
             known = _find(
                 connection,
                 "policy = ? AND person = ? AND question_id = ?",
-                (asked.policy, asked.person, asked.question_id),
+                (question.policy, question.person, question.question_id),
             )
             if known is not None:
-                return _check_same(known, asked), False
-            self._check_lock(connection, asked.person)
+                return _check_same(known, question), False
+            self._check_lock(connection, question.person)
             now = slots.now()
-            place, start, ready = self._find_slot(connection, asked, now)
-            until = ready if asked.padded else start + sum(asked.lengths)
+            place, start, ready = self._find_slot(connection, question, now)
+            until = ready if question.padded else start + sum(question.lengths)
             job = Job(
                 secrets.token_hex(16),
-                asked.policy,
-                asked.person,
-                asked.question_id,
-                asked.request,
-                asked.plan,
+                question.policy,
+                question.person,
+                question.question_id,
+                question.request,
+                question.plan,
                 start,
-                ready if asked.padded else start,
+                ready if question.padded else start,
                 os.getpid(),
                 place is None,
             )
@@ -134,7 +134,7 @@ class QuestionQueue:
         return job, True
 
     def _find_slot(
-        self, connection: "sqlite3.Connection", asked: AskedJob, now: float
+        self, connection: "sqlite3.Connection", question: AskedJob, now: float
     ) -> tuple[int | None, float, float]:
         """The place (none for who joins an equal question), and when the slot begins and ends.
 
@@ -142,7 +142,7 @@ class QuestionQueue:
         rows = connection.execute(
             "SELECT person, place, until, plan, policy, ready FROM jobs WHERE until > ?", (now,)
         ).fetchall()
-        own = sum(person == asked.person for person, *_ in rows)
+        own = sum(person == question.person for person, *_ in rows)
         if own >= self.limits.of_one or len(rows) >= self.limits.in_all:
             who = "You have" if own >= self.limits.of_one else "The server has"
             raise TooManyQuestions(
@@ -152,27 +152,27 @@ class QuestionQueue:
         same = [
             ready
             for _, place, _, plan, policy, ready in rows
-            if (policy, plan) == (asked.policy, asked.plan) and place is not None
+            if (policy, plan) == (question.policy, question.plan) and place is not None
         ]
-        if asked.joins and asked.padded and same:
+        if question.joins and question.padded and same:
             return None, now, max(same)
         free = dict.fromkeys(range(self.limits.places), now)
         for _, place, until, *_ in rows:
             if place in free:
                 free[place] = max(free[place], until)
         place = min(free, key=lambda number: (free[number], number))
-        start = free[place] if asked.padded else now
-        return place, start, start + sum(asked.lengths)
+        start = free[place] if question.padded else now
+        return place, start, start + sum(question.lengths)
 
     def count(self) -> dict[str, int]:
         """How many questions were taken, and are in the queue: public facts, because a place is
         held until its slot ends."""
         with self.database.reading() as connection:
-            (taken,) = connection.execute("SELECT count(*) FROM jobs").fetchone()
+            (total,) = connection.execute("SELECT count(*) FROM jobs").fetchone()
             (queued,) = connection.execute(
                 "SELECT count(*) FROM jobs WHERE until > ?", (slots.now(),)
             ).fetchone()
-        return {"questions_taken_total": taken, "questions_in_queue": queued}
+        return {"questions_taken_total": total, "questions_in_queue": queued}
 
     def find(self, policy: str, job_id: str, person: str | None) -> Job | None:
         """A job of this person, or of anybody if `person` is None; None for an unknown one."""
@@ -213,11 +213,11 @@ class QuestionQueue:
     def adopt(self, job: Job) -> bool:
         """Makes this process the one that answers a job; False if another was faster."""
         with self.database.writing() as connection:
-            taken = connection.execute(
+            cursor = connection.execute(
                 "UPDATE jobs SET worker = ? WHERE id = ? AND worker = ? AND outcome IS NULL",
                 (os.getpid(), job.id, job.worker),
             )
-            return taken.rowcount > 0
+            return cursor.rowcount > 0
 
     def give_up(self, job: Job) -> None:
         """Leaves a job to the worker that is asked for it next."""
@@ -276,18 +276,30 @@ def _find(
 
 
 def _read_job(row: tuple[Any, ...]) -> Job:
-    job, policy, person, question_id, request, plan, start, ready, worker, joined, told = row
+    (
+        job,
+        policy,
+        person,
+        question_id,
+        request,
+        plan,
+        start,
+        ready,
+        worker,
+        joined,
+        outcome_text,
+    ) = row
     return Job(
         *(job, policy, person, question_id, json.loads(request), plan, start, ready, worker),
         joined=bool(joined),
-        outcome=None if told is None else json.loads(told),
+        outcome=None if outcome_text is None else json.loads(outcome_text),
     )
 
 
-def _check_same(known: Job, asked: AskedJob) -> Job:
-    if known.request != asked.request or known.plan != asked.plan:
+def _check_same(known: Job, question: AskedJob) -> Job:
+    if known.request != question.request or known.plan != question.plan:
         raise InvalidParameter(
-            f"The question id {asked.question_id!r} was used for another question, or for "
+            f"The question id {question.question_id!r} was used for another question, or for "
             "another version of the data. An id belongs to one question. Nothing was spent. "
             "Ask under another id."
         )

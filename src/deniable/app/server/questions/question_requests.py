@@ -79,8 +79,10 @@ class AskedQuestions:
         if self.kind == "limits":
             return plan_limits(session, **self.options).plans
         if self.kind == "questions":  # each of them one plan: all are fixed now
-            asked = self.questions
-            return tuple(session.plan(one["sql"], **self.ask_options(one)) for one in asked)
+            questions = self.questions
+            return tuple(
+                session.plan(entry["sql"], **self.ask_options(entry)) for entry in questions
+            )
         return tuple(
             plan
             for question in self.questions
@@ -92,12 +94,17 @@ class AskedQuestions:
         if self.kind in ("profile", "limits"):
             look = session.profile if self.kind == "profile" else session.limits
             left = describe_remaining(look(**self.options).remaining)
-            around = {"repeated": session.repeated, "kept": True, "more": "", "remaining": left}
-            return {"kind": "run", "record": session.record, **around}
+            common_fields = {
+                "repeated": session.repeated,
+                "kept": True,
+                "more": "",
+                "remaining": left,
+            }
+            return {"kind": "run", "record": session.record, **common_fields}
         if self.kind == "questions":
             plans = self.plans(session)
             releases = session.release_all(plans, **self.options)
-            return {"kind": "answers", "records": [write_record(one) for one in releases]}
+            return {"kind": "answers", "records": [write_record(answer) for answer in releases]}
         question = self.questions[0]
         release = session.sql(
             question["sql"],
@@ -105,13 +112,13 @@ class AskedQuestions:
             question_id=question_id,
             **self.ask_options(question),
         )
-        told = {"repeated": release.repeated, "kept": release.kept, "more": release.more}
-        told["remaining"] = describe_remaining(release.remaining)
+        reply = {"repeated": release.repeated, "kept": release.kept, "more": release.more}
+        reply["remaining"] = describe_remaining(release.remaining)
         if isinstance(release, OuterRelease):
-            return told | write_outer(release)
+            return reply | write_outer(release)
         if session.record is not None:
-            return told | {"kind": "run", "record": session.record}
-        return told | {"kind": "answer", "record": write_record(release)}
+            return reply | {"kind": "run", "record": session.record}
+        return reply | {"kind": "answer", "record": write_record(release)}
 
 
 def _plans_of(session: Session, sql: str, options: Mapping[str, Any]) -> tuple[Plan, ...]:
@@ -131,8 +138,8 @@ def _plans_of(session: Session, sql: str, options: Mapping[str, Any]) -> tuple[P
 def describe_remaining(left: Remaining) -> dict[str, Any]:
     """What is left, exactly."""
     others = [
-        {"filter": one.filter, "amount": str(one.amount), "delta": str(one.delta)}
-        for one in left.others
+        {"filter": other.filter, "amount": str(other.amount), "delta": str(other.delta)}
+        for other in left.others
     ]
     return {"epsilon": str(left.epsilon), "delta": str(left.delta), "others": others}
 
@@ -143,50 +150,52 @@ def read_request(body: bytes) -> AskedQuestions:
     >>> read_request(b'{"sql": "SELECT COUNT(*) FROM visits", "epsilon": "1/2"}').kind
     'question'
     """
-    told = read_object(body)
-    around = {name: told.pop(name) for name in _AROUND if name in told}
-    question_id = around.get("question_id")
+    request = read_object(body)
+    envelope = {name: request.pop(name) for name in _AROUND if name in request}
+    question_id = envelope.get("question_id")
     if question_id is not None and not isinstance(question_id, str):
         raise InvalidParameter("`question_id` must be a text.")
-    made: dict[str, Any] = {
-        "told": {**told, "part": around.get("part", [])},
+    common_fields: dict[str, Any] = {
+        "told": {**request, "part": envelope.get("part", [])},
         "question_id": question_id,
-        "part": _read_part(around.get("part", [])),
-        "expects": _read_expected(around.get("expects")),
+        "part": _read_part(envelope.get("part", [])),
+        "expects": _read_expected(envelope.get("expects")),
     }
-    if "profile" in told:
-        _check_names(told, ("profile",))
-        options = _read_names(told["profile"], _PROFILE, "profile")
+    if "profile" in request:
+        _check_names(request, ("profile",))
+        options = _read_names(request["profile"], _PROFILE, "profile")
         if not isinstance(options.get("table"), str | None) or "epsilon" not in options:
             raise InvalidParameter("A profile needs `epsilon`; `table` is a name.")
-        return AskedQuestions("profile", options=_read_numbers(options), **made)
-    if "limits" in told:
-        _check_names(told, ("limits",))
-        return AskedQuestions("limits", options=_read_limits(told["limits"]), **made)
-    if "questions" in told:
-        _check_names(told, ("questions", "delta"))
-        listed = told["questions"]
+        return AskedQuestions("profile", options=_read_numbers(options), **common_fields)
+    if "limits" in request:
+        _check_names(request, ("limits",))
+        return AskedQuestions(
+            "limits", options=_read_limits(request["limits"]), **common_fields
+        )
+    if "questions" in request:
+        _check_names(request, ("questions", "delta"))
+        listed = request["questions"]
         if not isinstance(listed, list) or not 0 < len(listed) <= MOST_QUESTIONS:
             raise InvalidParameter(f"`questions` must be a list of 1 to {MOST_QUESTIONS:,}.")
-        delta = {"delta": _number(told["delta"])} if told.get("delta") is not None else {}
+        delta = {"delta": _number(request["delta"])} if request.get("delta") is not None else {}
         questions = tuple(_read_question(question, several=True) for question in listed)
-        return AskedQuestions("questions", questions=questions, options=delta, **made)
-    return AskedQuestions("question", questions=(_read_question(told),), **made)
+        return AskedQuestions("questions", questions=questions, options=delta, **common_fields)
+    return AskedQuestions("question", questions=(_read_question(request),), **common_fields)
 
 
 def read_object(body: bytes) -> dict[str, Any]:
     """The JSON object in a body."""
     try:
-        told = read_json(body)
+        request = read_json(body)
     except ValueError:
         raise InvalidParameter("The body must be one JSON object in UTF-8.") from None
-    if not isinstance(told, dict):
+    if not isinstance(request, dict):
         raise InvalidParameter("The body must be one JSON object in UTF-8.")
-    return told
+    return request
 
 
-def _read_question(told: Any, *, several: bool = False) -> dict[str, Any]:
-    question = _read_names(told, _QUESTION, "question")
+def _read_question(request: Any, *, several: bool = False) -> dict[str, Any]:
+    question = _read_names(request, _QUESTION, "question")
     text = question.get("sql")
     if not isinstance(text, str) or not text:
         raise InvalidParameter("`sql` must be the text of a question.")
@@ -247,7 +256,9 @@ def _number(value: Any) -> Any:
 def _read_expected(expects: Any) -> tuple[str, ...] | None:
     if expects is None:
         return None
-    if not isinstance(expects, list) or not all(isinstance(one, str) for one in expects):
+    if not isinstance(expects, list) or not all(
+        isinstance(plan_hash, str) for plan_hash in expects
+    ):
         raise InvalidParameter("`expects` must be a list of the hashes of plans.")
     return tuple(expects)
 
@@ -269,15 +280,15 @@ def _read_part(part: Any) -> tuple[tuple[str, Any, str | None], ...]:
     return tuple((pair[0], pair[1], pair[2] if len(pair) == 3 else None) for pair in part)
 
 
-def _read_names(told: Any, known: tuple[str, ...], what: str) -> dict[str, Any]:
-    if not isinstance(told, dict):
+def _read_names(fields: Any, known: tuple[str, ...], what: str) -> dict[str, Any]:
+    if not isinstance(fields, dict):
         raise InvalidParameter(f"A {what} must be a JSON object.")
-    _check_names(told, known)
-    return told
+    _check_names(fields, known)
+    return fields
 
 
-def _check_names(told: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for name in told:
+def _check_names(fields: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for name in fields:
         if name not in known:
             raise InvalidParameter(
                 "A name in the request is unknown. " + suggest(name, known, "Names are")

@@ -66,7 +66,7 @@ class QuestionServer:
 def question_router(server: QuestionServer) -> APIRouter:
     """The routes of all policies."""
     router, routes, here = APIRouter(), _QuestionRoutes(server), "/v1/{policy}"
-    shown: dict[str, Callable[..., Any]] = {
+    get_handlers: dict[str, Callable[..., Any]] = {
         f"{here}/tables": routes.show_tables,
         f"{here}/budget": routes.show_budget,
         f"{here}/ledger/head": routes.show_head,
@@ -75,14 +75,14 @@ def question_router(server: QuestionServer) -> APIRouter:
         f"{here}/releases/{{name}}/{{form}}": routes.show_release,
         "/problems/{name}": show_problem,
     }
-    taken: dict[str, Callable[..., Any]] = {
+    post_handlers: dict[str, Callable[..., Any]] = {
         f"{here}/explain": routes.explain,
         f"{here}/releases": routes.ask,
         f"{here}/budget": routes.ask_budget,
     }
-    for path, show in shown.items():
+    for path, show in get_handlers.items():
         router.add_api_route(path, show, methods=["GET"])
-    for path, take in taken.items():
+    for path, take in post_handlers.items():
         router.add_api_route(path, take, methods=["POST"])
     return router
 
@@ -116,11 +116,11 @@ class _QuestionRoutes:
         body = await request.body()
 
         def find() -> dict[str, Any]:
-            asked = read_budget_request(body)
-            if not person.may_read(policy, asked["tables"] or ()):
+            scope = read_budget_request(body)
+            if not person.may_read(policy, scope["tables"] or ()):
                 raise AccessDenied("Your token does not open one of these tables.")
             ledger = served.session_for(person.name).ledger
-            return describe_remaining(ledger.remaining_for(person.name, **asked))
+            return describe_remaining(ledger.remaining_for(person.name, **scope))
 
         return JSONResponse(await run_in_threadpool(find))
 
@@ -157,8 +157,8 @@ class _QuestionRoutes:
         """The answer in one of its forms; before its slot has ended, only that it comes."""
         served, person = self._enter(request, policy)
         job_id, _, ending = name.partition(".")
-        wanted = form or ending or "json"
-        if (form and ending) or wanted not in (*FORMATS, "record"):
+        format_name = form or ending or "json"
+        if (form and ending) or format_name not in (*FORMATS, "record"):
             raise HTTPException(406)
         whose = None if request.state.reach == "any" else person.name
         job = await run_in_threadpool(self._find, policy, job_id, whose)
@@ -175,7 +175,7 @@ class _QuestionRoutes:
                 return _tell_waiting(job, policy)
             await asyncio.sleep(_LOOK)
             job = await run_in_threadpool(self._find, policy, job_id, whose)
-        return await self._server.read(request, _hand_over, job, wanted)
+        return await self._server.read(request, _hand_over, job, format_name)
 
     def _find(self, policy: str, job_id: str, whose: str | None) -> Job:
         job = self._server.admission.queue.find(policy, job_id, whose)
@@ -187,23 +187,23 @@ class _QuestionRoutes:
 def _tell_waiting(job: Job, policy: str) -> Response:
     """The id of a question, and when its slot ends."""
     left = max(0.0, job.ready - slots.now())
-    told = {"id": job.id, "question_id": job.question_id, "ready": job.ready, "wait": left}
+    message = {"id": job.id, "question_id": job.question_id, "ready": job.ready, "wait": left}
     headers = {
         "Location": f"/v1/{policy}/releases/{job.id}",
         "Retry-After": str(int(left) + 1),
     }
-    return JSONResponse(told, status_code=202, headers=headers)
+    return JSONResponse(message, status_code=202, headers=headers)
 
 
-def _hand_over(job: Job, wanted: str) -> Response:
+def _hand_over(job: Job, format_name: str) -> Response:
     outcome = job.outcome or {}
     if outcome["kind"] == "failed":
         return problem_of(EngineFailed(outcome["reference"]))
     if outcome["kind"] == "refused":
         return _repeat_refusal(outcome)
-    if wanted == "record":
+    if format_name == "record":
         return JSONResponse(outcome)
-    return Response(write_form(outcome, wanted), media_type=FORMATS[wanted][0])
+    return Response(write_form(outcome, format_name), media_type=FORMATS[format_name][0])
 
 
 def _repeat_refusal(outcome: Mapping[str, Any]) -> Response:

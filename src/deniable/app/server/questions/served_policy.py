@@ -128,7 +128,7 @@ class ServedPolicy:
             table
             for table in policy.tables.values()
             if person.may_read(
-                self.name, [one.name for one in path_tables(table, policy.tables)]
+                self.name, [path_table.name for path_table in path_tables(table, policy.tables)]
             )
         ]
         units = {(table.unit or "").lower() for table in tables}

@@ -34,10 +34,10 @@ class ServedSession(Session):
         or asked is the plan that was checked."""
         if not isinstance(question, str) or self.rows.part:
             return super().plan(question, **options)
-        asked = question, repr(sorted(options.items()))
-        if asked not in self._planned:
-            self._planned[asked] = super().plan(question, **options)
-        return self._planned[asked]
+        key = question, repr(sorted(options.items()))
+        if key not in self._planned:
+            self._planned[key] = super().plan(question, **options)
+        return self._planned[key]
 
     @contextmanager
     def run_like(

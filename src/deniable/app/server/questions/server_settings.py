@@ -42,10 +42,10 @@ class ServerSettings:
 
     def to_json(self) -> str:
         """The settings as text, for a process that is started with them."""
-        told = asdict(self) | {"database": str(self.database)}
-        told["providers"] = None if self.providers is None else str(self.providers)
-        told["surveys"] = None if self.surveys is None else str(self.surveys)
-        return json.dumps(told | {"policies": [str(file) for file in self.policies]})
+        facts = asdict(self) | {"database": str(self.database)}
+        facts["providers"] = None if self.providers is None else str(self.providers)
+        facts["surveys"] = None if self.surveys is None else str(self.surveys)
+        return json.dumps(facts | {"policies": [str(file) for file in self.policies]})
 
     @classmethod
     def from_json(cls, text: str) -> "ServerSettings":
@@ -55,12 +55,12 @@ class ServerSettings:
         >>> ServerSettings.from_json(settings.to_json()) == settings
         True
         """
-        told = json.loads(text)
-        told["policies"] = tuple(map(Path, told["policies"]))
-        told["providers"] = told["providers"] and Path(told["providers"])
-        told["surveys"] = told["surveys"] and Path(told["surveys"])
-        told |= {"database": Path(told["database"]), "limits": QueueLimits(**told["limits"])}
-        return cls(**told)
+        facts = json.loads(text)
+        facts["policies"] = tuple(map(Path, facts["policies"]))
+        facts["providers"] = facts["providers"] and Path(facts["providers"])
+        facts["surveys"] = facts["surveys"] and Path(facts["surveys"])
+        facts |= {"database": Path(facts["database"]), "limits": QueueLimits(**facts["limits"])}
+        return cls(**facts)
 
     @property
     def names(self) -> list[str]:
@@ -75,9 +75,9 @@ class ServerSettings:
             raise InvalidParameter(
                 f"Two policies would have the address /v1/{twice.pop()}. Rename one of them."
             )
-        if taken := RESERVED & set(names):
+        if clashes := RESERVED & set(names):
             raise InvalidParameter(
-                f"A policy cannot be called {taken.pop()!r}: the console has a page of that "
+                f"A policy cannot be called {clashes.pop()!r}: the console has a page of that "
                 "name. Rename its file."
             )
         if self.providers is not None and not self.origin:

@@ -41,10 +41,10 @@ class RespondentPages:
     async def show_file(self, request: Request, name: str, form: str) -> Response:
         """A file of the page, the manifest, or the totals after closing."""
         routes = await run_in_threadpool(self._find, name)
-        shown = {"manifest.json": routes.show_manifest, "totals.json": routes.show_totals}
+        handlers = {"manifest.json": routes.show_manifest, "totals.json": routes.show_totals}
         try:
-            if form in shown:
-                return await run_in_threadpool(shown[form])
+            if form in handlers:
+                return await run_in_threadpool(handlers[form])
             if routes.has_file(form) and not form.startswith(_NOT_OFFERED):
                 return routes.show_file(form)
         except DeniableError as problem:

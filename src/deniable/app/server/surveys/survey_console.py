@@ -75,9 +75,9 @@ class SurveyConsole:
         except UnknownSurvey:
             raise HTTPException(404) from None
         except DeniableError as problem:
-            kept = text or None
+            draft_text = text or None
             return await self._console.work(
-                request, self._page, request, name, kept, str(problem)
+                request, self._page, request, name, draft_text, str(problem)
             )
         if links:
             return await self._console.work(request, self._page, request, name, None, "", links)
@@ -156,12 +156,12 @@ class SurveyConsole:
     ) -> Response:
         desk = self._desk()
         try:
-            state, kept = desk.state(name), desk.text(name)
+            state, stored_text = desk.state(name), desk.text(name)
         except UnknownSurvey:
             raise HTTPException(404) from None
-        shown_text = kept if text is None else text
-        unsaved = shown_text != kept
-        shown = self._console.show(
+        shown_text = stored_text if text is None else text
+        unsaved = shown_text != stored_text
+        response = self._console.show(
             request,
             "survey.html",
             title=name,
@@ -175,18 +175,18 @@ class SurveyConsole:
             longest=LONGEST,
             **_describe(desk, name, state, shown_text, saved=not unsaved),
         )
-        shown.headers["Content-Security-Policy"] = _WITH_FRAME
-        return shown
+        response.headers["Content-Security-Policy"] = _WITH_FRAME
+        return response
 
-    def _preview(self, name: str, wanted: str) -> Response:
+    def _preview(self, name: str, file_name: str) -> Response:
         try:
             checked = check_questionnaire(self._desk().text(name))
         except UnknownSurvey:
             raise HTTPException(404) from None
         files = {} if checked.manifest is None else respondent_files(checked.manifest)
-        if wanted not in files:
+        if file_name not in files:
             raise HTTPException(404)
-        file = files[wanted]
+        file = files[file_name]
         policy = content_policy().replace("connect-src 'self'", "connect-src 'none'")
         framed = {
             "Content-Security-Policy": f"{policy}; frame-ancestors 'self'",

@@ -65,8 +65,8 @@ class SurveyDesk:
 
     def names(self) -> list[str]:
         """The surveys in the folder, by name."""
-        found = (file.stem for file in self._folder.glob("*.toml"))
-        return sorted(name for name in found if _NAME.fullmatch(name))
+        stems = (file.stem for file in self._folder.glob("*.toml"))
+        return sorted(name for name in stems if _NAME.fullmatch(name))
 
     def draft(self, text: str) -> str:
         """Keeps a new questionnaire under its id; the id."""

@@ -87,8 +87,8 @@ def draw_answers(plan: Plan, answer: Answer) -> list[AnswerChart]:
         return []
     names = list(answer.margins)
     others = [] if _bins(answer, names[0]) else names[1:MOST_CHARTS]
-    drawn = [draw_answer(plan, answer, name) for name in others]
-    return [first, *(chart for chart in drawn if chart is not None)]
+    charts = [draw_answer(plan, answer, name) for name in others]
+    return [first, *(chart for chart in charts if chart is not None)]
 
 
 def draw_answer(plan: Plan, answer: Answer, column: str | None = None) -> AnswerChart | None:
@@ -98,19 +98,19 @@ def draw_answer(plan: Plan, answer: Answer, column: str | None = None) -> Answer
         return None
     name = column or numbers[0]
     bins = _bins(answer, name) if column is None else []
-    rows = [row for one in (bins or [name]) for row in _intervals(answer, one)]
+    rows = [row for field in (bins or [name]) for row in _intervals(answer, field)]
     if not any(_is_finite(value) for value, _, _ in rows):
         return None
     keys = [key for key in plan.keys if key.name in answer.shown]
     by = f" by {' and '.join(key.name for key in keys)}" if keys else ""
-    shown = name.partition("[")[0] if bins else name
-    title = f"{shown}{by}" if shown == plan.table else f"{shown} in {plan.table}{by}"
+    subject = name.partition("[")[0] if bins else name
+    title = f"{subject}{by}" if subject == plan.table else f"{subject} in {plan.table}{by}"
     columns = [answer.table[key.name].to_pylist() for key in keys]
     if [key.kind for key in keys] in (["date"], ["moment"]) and None not in columns[0]:
         return _line(title, columns[0], rows)
     if len(columns) == 2 and len(plan.keys) == 2:
         return _matrix(title, columns[0], columns[1], [value for value, _, _ in rows])
-    labels = [one.partition("[")[2].removesuffix("]") for one in bins] or _labels(answer)
+    labels = [field.partition("[")[2].removesuffix("]") for field in bins] or _labels(answer)
     return _bars(title, labels, rows)
 
 
@@ -119,19 +119,19 @@ Interval = tuple[float | None, float | None, float | None]
 
 def _intervals(answer: Answer, name: str) -> list[Interval]:
     low, high = answer.ends.get(name, (name, name))
-    columns = [answer.table[one].to_pylist() for one in (name, low, high)]
+    columns = [answer.table[column].to_pylist() for column in (name, low, high)]
     return [tuple(map(_as_float, row)) for row in zip(*columns, strict=True)]  # type: ignore[misc]
 
 
 def _bars(title: str, labels: Sequence[str], rows: Sequence[Interval]) -> AnswerChart:
-    shown = rows[:MOST_BARS]
-    ends = [end for row in shown for end in row if _is_finite(end)] + [0.0]
+    first_rows = rows[:MOST_BARS]
+    ends = [end for row in first_rows for end in row if _is_finite(end)] + [0.0]
     steps = _steps(min(ends), max(ends))
 
     def place(value: float | None) -> float:
         return _place(value, steps[0], steps[-1], _LEFT, _RIGHT)
 
-    height = _HEAD + _ROW * len(shown) + _FOOT
+    height = _HEAD + _ROW * len(first_rows) + _FOOT
     marks = [
         Mark(
             _shorten(label),
@@ -142,7 +142,9 @@ def _bars(title: str, labels: Sequence[str], rows: Sequence[Interval]) -> Answer
             place(high if high is not None else value),
             place(0.0),
         )
-        for number, (label, (value, low, high)) in enumerate(zip(labels, shown, strict=False))
+        for number, (label, (value, low, high)) in enumerate(
+            zip(labels, first_rows, strict=False)
+        )
     ]
     last = len(steps) - 1
     anchors = {0: "start", last: "end"}
@@ -227,7 +229,9 @@ def _bins(answer: Answer, first: str) -> list[str]:
     """The columns of one histogram or of several quantiles, if the answer is only that."""
     numbers = list(answer.margins)
     stem = first.partition("[")[0]
-    whole = answer.table.num_rows == 1 and all(one.partition("[")[0] == stem for one in numbers)
+    whole = answer.table.num_rows == 1 and all(
+        column.partition("[")[0] == stem for column in numbers
+    )
     return numbers if whole and len(numbers) > 1 else []
 
 

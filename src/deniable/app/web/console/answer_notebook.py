@@ -16,10 +16,10 @@ def write_notebook(release: str, *, question: str, key: str) -> bytes:
     4
     """
     fence = "`" * max(3, _longest_run(question, "`") + 1)
-    asked = f"{fence}sql\n{question}\n{fence}" if question else ""
+    block = f"{fence}sql\n{question}\n{fence}" if question else ""
     about = (
         "# A private answer\n\n"
-        f"{asked}\n\nThe numbers are noisy; beside each is its margin. The certificate is "
+        f"{block}\n\nThe numbers are noisy; beside each is its margin. The certificate is "
         "signed with the key below: compare it with the one that the data owner published."
     )
     cells = [

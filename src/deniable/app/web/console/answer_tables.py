@@ -56,7 +56,7 @@ def show_answer(plan: Plan, answer: Answer) -> ShownTable:
             headings.append((f"± {units.get(name, '')}".strip(), True))
     most = min(MOST_ROWS, max(_FEWEST_ROWS, _MOST_CELLS // max(1, len(headings))))
     written = exact_rows(answer.table.slice(0, most))
-    shown = tuple(
+    cells = tuple(
         tuple(_cells(answer, units, row, number)) for number, row in enumerate(written)
     )
     counts = {output.name for output in plan.outputs if output.count}
@@ -66,7 +66,7 @@ def show_answer(plan: Plan, answer: Answer) -> ShownTable:
         for name in counts & set(answer.margins)
     )
     more = max(0, answer.table.num_rows - most)
-    return ShownTable(tuple(headings), shown, more, negative, _describe(headings, shown))
+    return ShownTable(tuple(headings), cells, more, negative, _describe(headings, cells))
 
 
 def _cells(

@@ -29,7 +29,7 @@ def render(template: str, **values: object) -> str:
 @cache
 def environment() -> Environment:
     """The templates, compiled once for a process."""
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -37,9 +37,9 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals["file"] = address_of
-    made.filters["amount"] = amount_text
-    return made
+    templates.globals["file"] = address_of
+    templates.filters["amount"] = amount_text
+    return templates
 
 
 def amount_text(amount: object) -> str:

@@ -49,19 +49,21 @@ def illustrate(question: ManifestQuestion, words: Phrases, language: str) -> Ill
         sets = range(1, 2 ** (question.answers - question.declines), 2)
         chances = [sum((channel.probability(y, x) for y in sets), Fraction(0)) for x in (1, 0)]
         return Illustration(boxes, boxes[1], *chances)
-    shown = 1 if question.kind == "yes-no" else 0
-    others = [channel.probability(shown, x) for x in range(len(labels)) if x != shown]
-    return Illustration(labels, labels[shown], channel.probability(shown, shown), min(others))
+    answer = 1 if question.kind == "yes-no" else 0
+    others = [channel.probability(answer, x) for x in range(len(labels)) if x != answer]
+    return Illustration(
+        labels, labels[answer], channel.probability(answer, answer), min(others)
+    )
 
 
 def draw_arrays(question: ManifestQuestion, words: Phrases, language: str) -> Html:
     """Both arrays with their captions, and the names of the reports for "try it"."""
-    shown = illustrate(question, words, language)
+    illustration = illustrate(question, words, language)
     figures = [
-        _draw_array(chance, *_caption(name, chance, shown.label, words, language))
+        _draw_array(chance, *_caption(name, chance, illustration.label, words, language))
         for name, chance in (
-            ("page_array_same", shown.if_true),
-            ("page_array_other", shown.if_not),
+            ("page_array_same", illustration.if_true),
+            ("page_array_other", illustration.if_not),
         )
     ]
     return element(
@@ -69,7 +71,7 @@ def draw_arrays(question: ManifestQuestion, words: Phrases, language: str) -> Ht
         *figures,
         class_="arrays",
         data_figure=question.id,
-        data_reports=json.dumps(shown.reports, ensure_ascii=False),
+        data_reports=json.dumps(illustration.reports, ensure_ascii=False),
         hidden=True,
     )
 
@@ -113,8 +115,8 @@ def _draw_array(chance: Fraction, caption: str, english: str) -> Html:
         role="img",
         aria_label=f"{caption} {english}".strip(),
     )
-    shown = element("figcaption", beside(caption, english), aria_hidden="true")
-    return element("figure", picture, shown)
+    figure_caption = element("figcaption", beside(caption, english), aria_hidden="true")
+    return element("figure", picture, figure_caption)
 
 
 def _people(chance: Fraction, words: Phrases, language: str) -> str:

@@ -46,11 +46,11 @@ def build_page(
 
     `origin` is where a saved file sends its report, such as https://survey.example.
     """
-    chosen = language or manifest.languages[0]
-    if chosen not in manifest.languages:
+    page_language = language or manifest.languages[0]
+    if page_language not in manifest.languages:
         raise InvalidParameter(
             f"`language` must be a language of this survey: {', '.join(manifest.languages)}. "
-            f"Found {chosen!r}."
+            f"Found {page_language!r}."
         )
     absent = [question.id for question in manifest.private if not question.device]
     if absent:
@@ -63,10 +63,14 @@ def build_page(
         raise InvalidParameter("A saved page needs `origin`: where it sends the report.")
     page = element(
         "html",
-        _head(manifest, chosen, target if saved else None),
-        element("body", _header(manifest, chosen, saved=saved), _body(manifest, chosen, saved)),
-        lang=chosen,
-        dir="rtl" if is_right_to_left(chosen) else "ltr",
+        _head(manifest, page_language, target if saved else None),
+        element(
+            "body",
+            _header(manifest, page_language, saved=saved),
+            _body(manifest, page_language, saved),
+        ),
+        lang=page_language,
+        dir="rtl" if is_right_to_left(page_language) else "ltr",
         data_hash=manifest.hash,
         data_address=f"{target}/s/{manifest.survey}" if saved else manifest.survey,
     )
@@ -119,15 +123,15 @@ def page_files(manifest: Manifest) -> dict[str, tuple[bytes, str]]:
     also the pages to be saved: "saved.html", "saved-de.html".
     """
     html = CONTENT_TYPES[".html"]
-    found = {"manifest.json": (manifest.canonical(), CONTENT_TYPES[".json"])}
+    resources = {"manifest.json": (manifest.canonical(), CONTENT_TYPES[".json"])}
     for name in (*SCRIPTS, *STYLES):
-        found[name] = read_file(name), CONTENT_TYPES[f".{name.rpartition('.')[2]}"]
+        resources[name] = read_file(name), CONTENT_TYPES[f".{name.rpartition('.')[2]}"]
     for language in manifest.languages:
-        found[_query(manifest, language)] = build_page(manifest, language=language), html
+        resources[_query(manifest, language)] = build_page(manifest, language=language), html
         if manifest.origin is not None:
             file = build_page(manifest, language=language, saved=True)
-            found[_saved_name(manifest, language)] = file, html
-    return found
+            resources[_saved_name(manifest, language)] = file, html
+    return resources
 
 
 def hash_files(manifest: Manifest) -> dict[str, str]:

@@ -59,8 +59,8 @@ class PageSections:
                 parts += [element("dt", self.say(name)), element("dd", text[language])]
         private = len(manifest.private)
         one_each = manifest.collection == "one-question-each" and private > 1
-        asked = len(manifest.questions) - (private - 1 if one_each else 0)
-        facts = [self.say("questions", number=asked) + "."]
+        question_count = len(manifest.questions) - (private - 1 if one_each else 0)
+        facts = [self.say("questions", number=question_count) + "."]
         if one_each:
             facts.append(self.say("one_of", number=private))
         if manifest.closes:
@@ -137,7 +137,7 @@ class PageSections:
             for name in ("truth", "hint", "nothing")
         ]
         odds = factor_up(self._odds)
-        told = [
+        notes = [
             element(
                 "p", text, data_note=f"quiz-{name}", role="status", hidden=True, class_="told"
             )
@@ -153,7 +153,7 @@ class PageSections:
                 "fieldset",
                 element("legend", self.say("quiz_text")),
                 element("div", *choices, class_="options"),
-                *told,
+                *notes,
                 class_="quiz",
             ),
         )
@@ -172,15 +172,15 @@ class PageSections:
 
     def _write_questions(self) -> Iterator[Html]:
         one_each = self._manifest.collection == "one-question-each"
-        number = drawn = 0
+        number = private_number = 0
         for question in self._manifest.questions:
             # Of the private questions one is shown, so all of them have the same number.
-            if not (one_each and question.private and drawn):
+            if not (one_each and question.private and private_number):
                 number += 1
             if question.private:
-                drawn = drawn or number
-            shown = drawn if one_each and question.private else number
-            yield write_question(question, shown, self._words, self._language)
+                private_number = private_number or number
+            display_number = private_number if one_each and question.private else number
+            yield write_question(question, display_number, self._words, self._language)
 
     def _done(self) -> Html:
         again = element("button", self.say("again"), type="button", data_part="again")

@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 
 def audit_questions(
     source: Any,
-    asked: str | Path | Iterable[str],
+    questions: str | Path | Iterable[str],
     *,
     column: str,
     epsilon: Number,
@@ -57,7 +57,7 @@ def audit_questions(
     >>> found.claim, found.power > 4
     (1.0, True)
     """
-    owned, texts = read_owned(source, table=table, **declared), list_questions(asked)
+    owned, texts = read_owned(source, table=table, **declared), list_questions(questions)
     canaries = make_canaries(owned, column)
     watched = _WatchedNumbers.by(owned, canaries, texts)
 
@@ -66,8 +66,8 @@ def audit_questions(
         return answer_privately(rows, texts, watched.numbers, epsilon=epsilon, delta=delta)
 
     claim = ApproximateLoss(epsilon, delta) if delta else PureLoss(epsilon)
-    given = {"claim": claim, "made_up": owned.made_up, **(options or {})}
-    return one_run(release, range(canaries.num_rows), score=watched.score, **given)
+    settings = {"claim": claim, "made_up": owned.made_up, **(options or {})}
+    return one_run(release, range(canaries.num_rows), score=watched.score, **settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,12 @@ class _WatchedNumbers:
         cls, owned: OwnedRows, canaries: "pa.Table", texts: Sequence[str]
     ) -> "_WatchedNumbers":
         known = contribute(owned, texts)
-        moved = contribute(OwnedRows(canaries, owned.table), texts)
-        numbers = tuple(dict.fromkeys((*known.numbers, *moved.numbers)))
+        contributions = contribute(OwnedRows(canaries, owned.table), texts)
+        numbers = tuple(dict.fromkeys((*known.numbers, *contributions.numbers)))
         place = {number: i for i, number in enumerate(numbers)}
         base, effect = np.zeros(len(numbers)), np.zeros((len(numbers), canaries.num_rows))
         base[[place[number] for number in known.numbers]] = known.values().sum(axis=1)
-        effect[[place[number] for number in moved.numbers]] = moved.values()
+        effect[[place[number] for number in contributions.numbers]] = contributions.values()
         if still := int((~effect.any(axis=0)).sum()):
             raise InvalidParameter(
                 f"{still} canaries are counted by no question: they would test nothing. Ask "
@@ -99,8 +99,8 @@ class _WatchedNumbers:
 
     def score(self, answers: Floats) -> Floats:
         """How far the answers moved in the direction of each canary."""
-        moved = np.nan_to_num(answers - self.base) @ self.effect
-        return np.asarray(moved / (self.effect**2).sum(axis=0))
+        movement = np.nan_to_num(answers - self.base) @ self.effect
+        return np.asarray(movement / (self.effect**2).sum(axis=0))
 
 
 def audit_copy(
@@ -137,14 +137,14 @@ def audit_copy(
         with open_forgotten(owned, epsilon=epsilon, delta=delta, rows=rows) as session:
             return session.copy(epsilon=epsilon, delta=delta, **(copy or {}))
 
-    def score(made: Any) -> Floats:
-        noisy = next(one for one in made.measured if one.columns == (column,))
+    def score(output: Any) -> Floats:
+        noisy = next(margin for margin in output.measured if margin.columns == (column,))
         places = dict(zip(map(_plain, noisy.labels[0]), noisy.cells[0], strict=True))
         return np.array([noisy.counts[places[key]] - exact[key] for key in keys])
 
     claim = ApproximateLoss(epsilon, delta)
-    given = {"claim": claim, "made_up": owned.made_up, **(options or {})}
-    return one_run(release, range(len(keys)), score=score, **given)
+    settings = {"claim": claim, "made_up": owned.made_up, **(options or {})}
+    return one_run(release, range(len(keys)), score=score, **settings)
 
 
 def audit_model(
@@ -173,17 +173,20 @@ def audit_model(
     many, classes = whole(canaries, "canaries", least=1), np.unique(labels)
     if len(classes) < 2:
         raise InvalidParameter("`y` must have two classes or more.")
-    drawn = np.asarray(SYSTEM.draw(62, many) % len(data), dtype=np.int64)
-    turned = (np.searchsorted(classes, labels[drawn]) + 1) % len(classes)
-    features, other = data[drawn], classes[turned]
+    places = np.asarray(SYSTEM.draw(62, many) % len(data), dtype=np.int64)
+    turned = (np.searchsorted(classes, labels[places]) + 1) % len(classes)
+    features, other = data[places], classes[turned]
 
     def release(included: list[int]) -> Any:
         rows = np.concatenate([data, features[included]])
         return make().fit(rows, np.concatenate([labels, other[included]]))
 
-    given = {"claim": claim, "made_up": made_up, **(options or {})}
+    settings = {"claim": claim, "made_up": made_up, **(options or {})}
     return one_run(
-        release, range(many), score=lambda model: label_logits(model, features, other), **given
+        release,
+        range(many),
+        score=lambda model: label_logits(model, features, other),
+        **settings,
     )
 
 
@@ -201,8 +204,8 @@ def make_canaries(owned: OwnedRows, column: str) -> "pa.Table":
             f"`column` must have declared keys, one for each canary. {column!r} lacks them, "
             "or the table has no rows."
         )
-    drawn = SYSTEM.draw(62, len(keys)) % owned.rows.num_rows
-    rows = owned.rows.take(pa.array(drawn.astype(np.int64)))
+    places = SYSTEM.draw(62, len(keys)) % owned.rows.num_rows
+    rows = owned.rows.take(pa.array(places.astype(np.int64)))
     place, kind = rows.column_names.index(column), rows.schema.field(column).type
     rows = rows.set_column(place, column, pa.array([_typed(key, kind) for key in keys], kind))
     unit = owned.table.unit
@@ -219,8 +222,8 @@ def _typed(key: Any, kind: Any) -> Any:
 
 
 def _with_canaries(owned: OwnedRows, canaries: "pa.Table", included: list[int]) -> "pa.Table":
-    chosen = canaries.take(pa.array(included, pa.int64()))
-    return pa.concat_tables([owned.rows, chosen.cast(owned.rows.schema)])
+    included_rows = canaries.take(pa.array(included, pa.int64()))
+    return pa.concat_tables([owned.rows, included_rows.cast(owned.rows.schema)])
 
 
 def _plain(key: Any) -> Any:

@@ -101,9 +101,9 @@ def one_run(
     """
     judge = _Judge(sides, claim, slack_of(claim, delta), probability(confidence, "confidence"))
     many = whole(len(canaries), "the number of canaries", least=1)
-    tried = _list_guesses(guesses, many // 2 if tune else many, tune)
+    guess_counts = _list_guesses(guesses, many // 2 if tune else many, tune)
     coins = SYSTEM.draw(1, many).astype(bool)
-    output = mechanism([one for one, coin in zip(canaries, coins, strict=True) if coin])
+    output = mechanism([canary for canary, coin in zip(canaries, coins, strict=True) if coin])
     scores = np.asarray(score(output), dtype=np.float64)
     if scores.shape != (many,):
         raise InvalidParameter(
@@ -111,9 +111,9 @@ def one_run(
             f"of shape {scores.shape}."
         )
     if tune:
-        tried = [judge.choose(tried, scores[0::2], coins[0::2])]
+        guess_counts = [judge.choose(guess_counts, scores[0::2], coins[0::2])]
         scores, coins = scores[1::2], coins[1::2]
-    return judge.conclude(tried, scores, coins, made_up)
+    return judge.conclude(guess_counts, scores, coins, made_up)
 
 
 def _list_guesses(guesses: int | Sequence[int] | None, most: int, tune: bool) -> list[int]:
@@ -122,7 +122,9 @@ def _list_guesses(guesses: int | Sequence[int] | None, most: int, tune: bool) ->
         listed = sorted({most >> k for k in range(_TRIED)} if tune else {most})
     else:
         listed = [guesses] if isinstance(guesses, int) else list(guesses)
-    listed = [whole(one, "guesses", least=1) for one in listed if not tune or one >= LEAST]
+    listed = [
+        whole(number, "guesses", least=1) for number in listed if not tune or number >= LEAST
+    ]
     if not listed or max(listed) < LEAST or max(listed) > most:
         raise InvalidParameter(
             f"An audit in one run needs {LEAST} guesses or more, about as many canaries; with "
@@ -153,11 +155,15 @@ class _Judge:
             raise InvalidParameter(f'`sides` must be "both" or "in". Found {self.sides!r}.')
 
     def conclude(
-        self, tried: Sequence[int], scores: NDArray[Any], coins: NDArray[Any], made_up: bool
+        self,
+        guess_counts: Sequence[int],
+        scores: NDArray[Any],
+        coins: NDArray[Any],
+        made_up: bool,
     ) -> OneRunFinding:
         """The finding about these canaries."""
-        many, best = len(coins), self.bound(tried, scores, coins)
-        level = self.shared(len(tried))
+        many, best = len(coins), self.bound(guess_counts, scores, coins)
+        level = self.shared(len(guess_counts))
         return OneRunFinding(
             at_least=best[0],
             confidence=float(self.confidence),
@@ -175,22 +181,27 @@ class _Judge:
         return 1 - (1 - self.confidence) / tests
 
     def bound(
-        self, tried: Sequence[int], scores: NDArray[Any], coins: NDArray[Any]
+        self, guess_counts: Sequence[int], scores: NDArray[Any], coins: NDArray[Any]
     ) -> tuple[float, int, int]:
         """The best bound, with its number of guesses and of right ones."""
-        found = []
-        for guesses in tried:
+        bounds = []
+        for guesses in guess_counts:
             right = self.count(guesses, scores, coins)
-            confidence = self.shared(len(tried))
+            confidence = self.shared(len(guess_counts))
             bound = epsilon_at_least(
                 len(coins), guesses, right, delta=self.delta, confidence=confidence
             )
-            found.append((bound, guesses, right))
-        return max(found)
+            bounds.append((bound, guesses, right))
+        return max(bounds)
 
-    def choose(self, tried: Sequence[int], scores: NDArray[Any], coins: NDArray[Any]) -> int:
+    def choose(
+        self, guess_counts: Sequence[int], scores: NDArray[Any], coins: NDArray[Any]
+    ) -> int:
         """The number of guesses that shows most on these canaries."""
-        return max(tried, key=lambda one: self.bound([min(one, len(coins))], scores, coins)[0])
+        return max(
+            guess_counts,
+            key=lambda guesses: self.bound([min(guesses, len(coins))], scores, coins)[0],
+        )
 
     def count(self, guesses: int, scores: NDArray[Any], coins: NDArray[Any]) -> int:
         """How many guesses are right: the highest scores are in, the lowest are out."""

@@ -87,9 +87,9 @@ def two_sample(
     slack, level = slack_of(claim, delta), probability(confidence, "confidence")
     scores = [_scores(mechanism, data, 2 * half, score) for data in (first, second)]
     error, gap = float(1 - level) / 2, float(slack)
-    threshold, upper, turned = _choose([one[:half] for one in scores], error, gap)
-    judged = [one[half:] for one in (scores[::-1] if turned else scores)]
-    hits = [int(((one >= threshold) == upper).sum()) for one in judged]
+    threshold, upper, turned = _choose([sample[:half] for sample in scores], error, gap)
+    test_samples = [sample[half:] for sample in (scores[::-1] if turned else scores)]
+    hits = [int(((sample >= threshold) == upper).sum()) for sample in test_samples]
     return TwoSampleFinding(
         at_least=bound_from_hits(hits[0], hits[1], half, error=error, delta=gap),
         confidence=float(level),
@@ -127,13 +127,13 @@ def _choose(
     first, second = scores
     pooled = np.unique(np.concatenate(scores))
     places = np.linspace(0, len(pooled) - 1, min(_THRESHOLDS, len(pooled))).astype(int)
-    best, chosen = -1.0, (float(pooled[0]), True, False)
+    best, choice = -1.0, (float(pooled[0]), True, False)
     for threshold in pooled[places].tolist():
         for upper in (True, False):
-            hits = [int(((one >= threshold) == upper).sum()) for one in (first, second)]
+            hits = [int(((sample >= threshold) == upper).sum()) for sample in (first, second)]
             for turned in (False, True):
                 a, b = hits[::-1] if turned else hits
-                shown = bound_from_hits(a, b, len(first), error=error, delta=delta)
-                if shown > best:
-                    best, chosen = shown, (threshold, upper, turned)
-    return chosen
+                bound = bound_from_hits(a, b, len(first), error=error, delta=delta)
+                if bound > best:
+                    best, choice = bound, (threshold, upper, turned)
+    return choice

@@ -55,13 +55,18 @@ def copy_membership(
     parts = divide_rows(owned.rows.num_rows)
     members, others, reference = (owned.rows.take(pa.array(part)) for part in parts)
     with open_forgotten(owned, epsilon=epsilon, delta=delta, rows=members) as session:
-        made = session.copy(epsilon=epsilon, delta=delta, **(copy or {})).to_arrow()
-    judged = []
-    for about, published in (("exact tables of pairs", members), ("the private copy", made)):
+        private_copy = session.copy(epsilon=epsilon, delta=delta, **(copy or {})).to_arrow()
+    trace_results = []
+    for about, published in (
+        ("exact tables of pairs", members),
+        ("the private copy", private_copy),
+    ):
         tables = [members, others, reference, published.select(members.column_names)]
         scores, cells = _trace(tables)
-        judged.append(judge_traces(about, [scores]))
-    return MembershipFinding(members.num_rows, cells, judged[0], judged[1], owned.made_up)
+        trace_results.append(judge_traces(about, [scores]))
+    return MembershipFinding(
+        members.num_rows, cells, trace_results[0], trace_results[1], owned.made_up
+    )
 
 
 def _trace(tables: list["pa.Table"]) -> tuple[tuple[Floats, Floats], int]:
@@ -86,14 +91,14 @@ def _trace(tables: list["pa.Table"]) -> tuple[tuple[Floats, Floats], int]:
 def _encode(tables: list["pa.Table"]) -> tuple[Codes, list[int]]:
     """The codes of all tables, one after the other, and where each ends. Numbers of many values
     are cut into ten parts of equal size."""
-    ends = np.cumsum([0, *(one.num_rows for one in tables)])
+    ends = np.cumsum([0, *(table.num_rows for table in tables)])
     columns = []
     for name in tables[0].column_names:
         kind = tables[0].schema.field(name).type
         numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
         target = pa.float64() if numeric else pa.string()
         joined = pa.chunked_array(
-            [chunk for one in tables for chunk in one[name].cast(target).chunks], target
+            [chunk for table in tables for chunk in table[name].cast(target).chunks], target
         )
         codes = encode(joined)
         if numeric and codes.max(initial=0) >= _MOST_VALUES:

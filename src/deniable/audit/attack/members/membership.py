@@ -54,8 +54,8 @@ class MembershipFinding(AttackFinding):
             "member scores higher than somebody else; 0.5 is a coin."
         )
         rows = tuple(
-            (one.about, f"{one.auc:.2f}", show_share(one.hits, 1))
-            for one in (self.exact, self.private)
+            (trace_result.about, f"{trace_result.auc:.2f}", show_share(trace_result.hits, 1))
+            for trace_result in (self.exact, self.private)
         )
         columns = ("release", "AUC", "members found at 5 % false alarms")
         fix = (
@@ -88,12 +88,12 @@ def membership(
     bits = _read_bits(owned.rows, columns)
     members, others, reference = (bits[part] for part in divide_rows(len(bits)))
     known, price = reference.mean(axis=0), f"epsilon {float(epsilon):g}, delta {float(delta):g}"
-    judged = [
+    trace_results = [
         judge_traces(about, [trace(members, others, publish_means(members, *paid), known)])
         for about, paid in (("exact averages", (None, delta)), (price, (epsilon, delta)))
     ]
     people, facts = members.shape
-    return MembershipFinding(people, facts, judged[0], judged[1], owned.made_up)
+    return MembershipFinding(people, facts, trace_results[0], trace_results[1], owned.made_up)
 
 
 def divide_rows(many: int) -> list[Bits]:
@@ -130,17 +130,17 @@ def simulate_membership(
     True
     """
     n, d = whole(people, "people", least=2), whole(columns, "columns", least=1)
-    traced: dict[bool, list[tuple[Floats, Floats]]] = {False: [], True: []}
+    traces: dict[bool, list[tuple[Floats, Floats]]] = {False: [], True: []}
     for _ in range(whole(repeats, "repeats", least=1)):
         shares = 0.1 + 0.8 * _uniform(d)
         everybody = (_uniform(2 * n * d).reshape(2 * n, d) < shares).astype(np.int64)
         members, others = everybody[:n], everybody[n:]
-        for private in traced:
+        for private in traces:
             means = publish_means(members, epsilon if private else None, delta)
-            traced[private].append(trace(members, others, means, shares))
+            traces[private].append(trace(members, others, means, shares))
     price = f"epsilon {float(epsilon):g}, delta {float(delta):g}"
-    exact = judge_traces("exact averages", traced[False])
-    return MembershipFinding(n, d, exact, judge_traces(price, traced[True]), made_up=True)
+    exact = judge_traces("exact averages", traces[False])
+    return MembershipFinding(n, d, exact, judge_traces(price, traces[True]), made_up=True)
 
 
 def publish_means(bits: Bits, epsilon: Number | None, delta: Number) -> Floats:
@@ -166,10 +166,10 @@ def _root_above(d: int) -> int:
     return math.isqrt(d - 1) + 1
 
 
-def judge_traces(about: str, traced: Sequence[tuple[Floats, Floats]]) -> TraceResult:
+def judge_traces(about: str, traces: Sequence[tuple[Floats, Floats]]) -> TraceResult:
     """The averages over several experiments, each with the scores of members and of others."""
-    aucs = [area_under_curve(*scores) for scores in traced]
-    hits = [hits_at(*scores, 0.05) for scores in traced]
+    aucs = [area_under_curve(*scores) for scores in traces]
+    hits = [hits_at(*scores, 0.05) for scores in traces]
     return TraceResult(about, float(np.mean(aucs)), float(np.mean(hits)))
 
 

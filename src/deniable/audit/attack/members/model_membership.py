@@ -79,15 +79,18 @@ def model_membership(
     data, labels = np.asarray(X), np.asarray(y)
     if len(data) != len(labels) or len(data) < 20:
         raise InvalidParameter("`X` and `y` must have the same length, 20 rows or more.")
-    sure, seen = np.zeros((many + 1, len(data))), np.zeros((many + 1, len(data)), dtype=bool)
+    sure, inclusion = (
+        np.zeros((many + 1, len(data))),
+        np.zeros((many + 1, len(data)), dtype=bool),
+    )
     with progress(many + 1, show_progress, what="models") as show:
         for number in range(many + 1):  # the last one is the target
-            seen[number, np.argsort(SYSTEM.draw(63, len(data)))[: len(data) // 2]] = True
-            model = make().fit(data[seen[number]], labels[seen[number]])
+            inclusion[number, np.argsort(SYSTEM.draw(63, len(data)))[: len(data) // 2]] = True
+            model = make().fit(data[inclusion[number]], labels[inclusion[number]])
             sure[number] = label_logits(model, data, labels)
             show(number + 1)
-    scores = likelihood_scores(sure[-1], sure[:-1], seen[:-1])
-    members, others = scores[seen[-1]], scores[~seen[-1]]
+    scores = likelihood_scores(sure[-1], sure[:-1], inclusion[:-1])
+    members, others = scores[inclusion[-1]], scores[~inclusion[-1]]
     return ModelMembershipFinding(
         len(data),
         many,
@@ -107,15 +110,15 @@ def label_logits(model: Any, data: Any, labels: Any) -> Floats:
     return np.asarray(np.log(own) - np.log1p(-own), dtype=np.float64)
 
 
-def likelihood_scores(target: Floats, shadows: Floats, seen: NDArray[np.bool_]) -> Floats:
+def likelihood_scores(target: Floats, shadows: Floats, inclusion: NDArray[np.bool_]) -> Floats:
     """How far the target's confidence is above that of the shadows that did not see a row.
 
     >>> shadows, unseen = np.array([[1.0], [3.0]]), np.zeros((2, 1), dtype=bool)
     >>> likelihood_scores(np.array([4.0]), shadows, unseen).tolist()
     [2.0]
     """
-    out = np.where(seen, np.nan, shadows)
-    count = np.maximum((~seen).sum(axis=0), 1)
+    out = np.where(inclusion, np.nan, shadows)
+    count = np.maximum((~inclusion).sum(axis=0), 1)
     mean = np.nansum(out, axis=0) / count
     spread = np.sqrt(np.nansum((out - mean) ** 2, axis=0) / count)
     return np.asarray((target - mean) / np.maximum(spread, _LEAST_SPREAD), dtype=np.float64)

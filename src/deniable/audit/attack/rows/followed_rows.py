@@ -59,7 +59,7 @@ def explain_refusal(
     "it reads the private table 'staff', too: what a row adds depends on the rows of that table"
     """
     named = [name.lower() for name in _list_tables(question)]
-    have, protected = {one.lower() for one in known}, {one.lower() for one in private}
+    have, protected = {table.lower() for table in known}, {table.lower() for table in private}
     for name in named:
         if name in protected and own.lower() not in named:
             return f"it is about the private table {name!r}: attack that table with `table`"
@@ -89,7 +89,7 @@ def _list_tables(question: Question) -> Iterator[str]:
         yield question.table
     else:
         yield from (table.name for table in tables_in(question.table))
-    parts = [one.expression for one in (*question.keys, *question.outputs)]
+    parts = [column.expression for column in (*question.keys, *question.outputs)]
     for part in parts if question.where is None else [*parts, question.where]:
         yield from (table.name for table in tables_in(part))
 
@@ -112,10 +112,10 @@ def _show_row(relation: Relation, table: str) -> Relation:
 
 
 def _select_row(query: Selection, table: str) -> Selection:
-    if table.lower() not in [one.name.lower() for one in tables_in(query.source)]:
+    if table.lower() not in [part.name.lower() for part in tables_in(query.source)]:
         return query
     inner = replace(query, source=_show_row(query.source, table))
-    if _is_grouped(query) or any(isinstance(one, Star) for one in query.outputs):
+    if _is_grouped(query) or any(isinstance(part, Star) for part in query.outputs):
         return inner
     return replace(inner, outputs=(*inner.outputs, _KEY))
 

@@ -37,7 +37,7 @@ class SplitAnswer:
     def size(self) -> int:
         """How many numbers its vectors hold."""
         sums = sum(len(vector) for vector, _ in self.sums.values())
-        return sums + sum(2 * len(one.above) for one in self.averages)
+        return sums + sum(2 * len(average.above) for average in self.averages)
 
 
 def split_answer(
@@ -61,9 +61,9 @@ class _Splitting:
 
     def split(self) -> SplitAnswer:
         forms = {
-            one.name: (one.node, form(one.node))
-            for one in self._plan.outputs
-            if not isinstance(one.node, KeyColumn)
+            output.name: (output.node, form(output.node))
+            for output in self._plan.outputs
+            if not isinstance(output.node, KeyColumn)
         }
         for name, (node, linear) in forms.items():
             try:
@@ -75,18 +75,20 @@ class _Splitting:
                     self._add_lone(name, node)
             except OverflowError:
                 self._found.skipped.append((name, _LARGE))
-        linear_ones = {
-            name: one
-            for name, (_, one) in forms.items()
-            if isinstance(one, LinearForm) and self._has(one) and not one.constant
+        linear_forms = {
+            name: linear
+            for name, (_, linear) in forms.items()
+            if isinstance(linear, LinearForm) and self._has(linear) and not linear.constant
         }
         for name, (_, ratio) in forms.items():
             if isinstance(ratio, RatioForm) and self._is_average(ratio):
-                self._multiply(name, ratio, linear_ones)
+                self._multiply(name, ratio, linear_forms)
         return self._found
 
     def _has(self, linear: LinearForm) -> bool:
-        return bool(linear.weights) and all(one in self._features for one, _ in linear.weights)
+        return bool(linear.weights) and all(
+            feature in self._features for feature, _ in linear.weights
+        )
 
     def _is_average(self, ratio: RatioForm) -> bool:
         constant = ratio.above.constant or ratio.below.constant
@@ -121,8 +123,8 @@ class _Splitting:
         """What each row adds to a linear form, in whole numbers of its scale."""
         scale = _scale(linear)
         added = sum(
-            np.asarray(self._features[one], dtype=object) * int(weight / scale)
-            for one, weight in linear.weights
+            np.asarray(self._features[feature], dtype=object) * int(weight / scale)
+            for feature, weight in linear.weights
         )
         return np.asarray(added)
 
@@ -136,23 +138,23 @@ class _Splitting:
                 "more than 2 GB. Attack a random part of the rows, or of the questions."
             )
         added = _bounded(self._add(linear))
-        for keys, chosen in self._groups.items():
+        for keys, members in self._groups.items():
             vector = np.zeros(self._many, dtype=np.int64)
-            vector[self._rows[chosen]] = added[chosen]
+            vector[self._rows[members]] = added[members]
             yield keys, vector
 
     def _add_lone(self, name: str, node: Any) -> None:
         """A number that is not linear: what it takes from each row that it reads."""
         self._found.skipped.append((name, _LONE))
-        cells = {self._plan.choices[one.choice].name for one in _list_chosen(node)}
-        cells |= {one for one in features_of(node) if one in self._exact.cells}
-        for one in sorted(cells):
-            counted = self._exact.cells[one]
+        cells = {self._plan.choices[source.choice].name for source in _list_chosen(node)}
+        cells |= {source for source in features_of(node) if source in self._exact.cells}
+        for source in sorted(cells):
+            counted = self._exact.cells[source]
             groups, rows = self._locate(counted.keys)
             self._take(name, groups, rows, np.asarray(counted.cell, dtype=object)[:, None] + 1)
-        used = [one for one in features_of(node) if one in self._features]
+        used = [source for source in features_of(node) if source in self._features]
         if used and not cells:
-            parts = [np.asarray(self._features[one], dtype=object) for one in used]
+            parts = [np.asarray(self._features[source], dtype=object) for source in used]
             self._take(name, self._groups, self._rows, np.stack(parts, axis=1))
 
     def _take(
@@ -163,8 +165,8 @@ class _Splitting:
         parts: NDArray[Any],
     ) -> None:
         read = (parts != 0).any(axis=1)
-        for keys, chosen in groups.items():
-            own = chosen[read[chosen]]
+        for keys, members in groups.items():
+            own = members[read[members]]
             if len(own):
                 number = PublishedNumber(self._place, name, keys)
                 self._found.lone.append(LoneParts(number, rows[own], parts[own]))
@@ -173,9 +175,11 @@ class _Splitting:
         """The lines of each group, and the row of each line."""
         row = len(self._plan.keys) - 1
         rows = np.asarray(keys[row].to_numpy(zero_copy_only=False), dtype=np.int64)
-        shown = [self._key_values(keys, i) for i in range(row)]
+        key_columns = [self._key_values(keys, i) for i in range(row)]
         lines: dict[tuple[Any, ...], list[int]] = {}
-        for line, group in enumerate(zip(*shown, strict=True) if shown else [()] * len(rows)):
+        for line, group in enumerate(
+            zip(*key_columns, strict=True) if key_columns else [()] * len(rows)
+        ):
             lines.setdefault(group, []).append(line)
         return {group: np.array(own, dtype=np.int64) for group, own in lines.items()}, rows
 
@@ -183,7 +187,7 @@ class _Splitting:
         step, values = self._plan.keys[place].step, keys[place].to_pylist()
         if step is None:
             return list(values)
-        return [None if one is None else float(one * step) for one in values]
+        return [None if key is None else float(key * step) for key in values]
 
 
 def _list_chosen(node: Any) -> list[Chosen]:

@@ -69,11 +69,15 @@ def made_up(policy: str | Path | Policy, *, table: str | None = None) -> OwnedRo
     from deniable.policy import load
 
     declared = policy if isinstance(policy, Policy) else load(str(policy))
-    chosen = _choose_table(declared, table)
-    public = [one for one in declared.tables.values() if one.public]
-    rows = make_tables(Policy([chosen, *public], epsilon=1))
-    beside = tuple(_with_rows(one, rows[one.name]) for one in public)
-    return OwnedRows(rows[chosen.name], chosen, True, beside, _list_private(declared, chosen))
+    own_table = _choose_table(declared, table)
+    public = [public_table for public_table in declared.tables.values() if public_table.public]
+    rows = make_tables(Policy([own_table, *public], epsilon=1))
+    public_tables = tuple(
+        _with_rows(public_table, rows[public_table.name]) for public_table in public
+    )
+    return OwnedRows(
+        rows[own_table.name], own_table, True, public_tables, _list_private(declared, own_table)
+    )
 
 
 def _is_session(source: object) -> bool:
@@ -113,13 +117,17 @@ def _read_policy(path: str, name: str | None, declared: dict[str, Any]) -> Owned
         schema = read_schemas({table.name: table.source})[table.name]
         completed = table.with_schema(schema)
         rows = _read_source(table)
-        public = [one for one in policy.tables.values() if one.public]
-        beside = tuple(
-            one if engine_of(one.source) == "duckdb" else _with_rows(one, _read_source(one))
-            for one in public
+        public = [
+            public_table for public_table in policy.tables.values() if public_table.public
+        ]
+        public_tables = tuple(
+            public_table
+            if engine_of(public_table.source) == "duckdb"
+            else _with_rows(public_table, _read_source(public_table))
+            for public_table in public
         )
     private = _list_private(policy, table)
-    return OwnedRows(_cast(rows, completed), completed, False, beside, private)
+    return OwnedRows(_cast(rows, completed), completed, False, public_tables, private)
 
 
 def _read_source(table: Table) -> "pa.Table":
@@ -168,7 +176,9 @@ def _refuse_key(why: str) -> None:
 
 
 def _choose_table(policy: Policy, name: str | None) -> Table:
-    private = {one: table for one, table in policy.tables.items() if not table.public}
+    private = {
+        table_name: table for table_name, table in policy.tables.items() if not table.public
+    }
     if name is None and len(private) == 1:
         return next(iter(private.values()))
     if name is None or name not in private:
@@ -177,10 +187,10 @@ def _choose_table(policy: Policy, name: str | None) -> Table:
     return private[name]
 
 
-def _list_private(policy: Policy, chosen: Table) -> tuple[str, ...]:
+def _list_private(policy: Policy, own_table: Table) -> tuple[str, ...]:
     """The names of the other private tables."""
     tables = policy.tables.items()
-    return tuple(name for name, one in tables if not one.public and name != chosen.name)
+    return tuple(name for name, table in tables if not table.public and name != own_table.name)
 
 
 def _with_rows(table: Table, rows: "pa.Table") -> Table:

@@ -28,9 +28,9 @@ class PublishedNumber:
 
     def __str__(self) -> str:
         where = ", ".join(map(str, self.keys))
-        shown = self.output if self.times is None else f"{self.output} × {self.times}"
-        shown = f"sum of values less {shown}" if self.less else shown
-        return f"question {self.question + 1}, {shown}" + (f" of {where}" if where else "")
+        name = self.output if self.times is None else f"{self.output} × {self.times}"
+        name = f"sum of values less {name}" if self.less else name
+        return f"question {self.question + 1}, {name}" + (f" of {where}" if where else "")
 
     @property
     def place(self) -> tuple[int, str, tuple[Any, ...]]:

@@ -46,28 +46,28 @@ def read_questions(questions: str | Path | Iterable[str | Path]) -> QuestionList
     >>> read_questions(["SELECT COUNT(*) FROM t"]).left_out
     ()
     """
-    given = [Path(questions)] if isinstance(questions, str | Path) else list(questions)
-    found: list[Any] = []
+    sources = [Path(questions)] if isinstance(questions, str | Path) else list(questions)
+    entries: list[Any] = []
     left_out: list[tuple[str, str]] = []
-    for one in given:
-        if not isinstance(one, Path):
-            found.append(one)
-        elif one.is_dir():
-            for file in sorted(file for file in one.iterdir() if file.is_file()):
+    for entry in sources:
+        if not isinstance(entry, Path):
+            entries.append(entry)
+        elif entry.is_dir():
+            for file in sorted(file for file in entry.iterdir() if file.is_file()):
                 try:
-                    found += _read(file, _find_suffix(file))
+                    entries += _read(file, _find_suffix(file))
                 except _NoQuestions as problem:
                     left_out.append((file.name, str(problem)))
         else:
-            found += _read_named(one)
-    if not found or not all(isinstance(one, str) for one in found):
+            entries += _read_named(entry)
+    if not entries or not all(isinstance(entry, str) for entry in entries):
         raise InvalidParameter(
             "There is no question in it. Give a list of SQL texts, a file of them with a "
             "semicolon after each, a log with a column `sql`, or a notebook or script that "
             "calls `session.sql(...)`."
             + "".join(f" {name} was left out: {why}." for name, why in left_out[:3])
         )
-    texts = tuple(dict.fromkeys(one.strip() for one in found))
+    texts = tuple(dict.fromkeys(entry.strip() for entry in entries))
     return QuestionList(texts, tuple(left_out))
 
 
@@ -112,7 +112,7 @@ def _read(path: Path, suffix: str) -> list[str]:
 
 def _read_notebook(text: str) -> list[str]:
     cells = json.loads(text)["cells"]
-    sources = ["".join(one["source"]) for one in cells if one["cell_type"] == "code"]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     return [question for source in sources for question in _read_cell(source)]
 
 
@@ -124,7 +124,7 @@ def _read_cell(source: str) -> list[str]:
 
 def _read_csv(text: str) -> list[str]:
     lines = csv.DictReader(text.splitlines(keepends=True))
-    name = next(one for one in [*(lines.fieldnames or []), None] if _is_sql(one))
+    name = next(heading for heading in [*(lines.fieldnames or []), None] if _is_sql(heading))
     if name is None:
         raise ValueError
     return [line[name] for line in lines if line[name]]
@@ -140,7 +140,7 @@ def _read_lines(text: str) -> list[str]:
 
 def _walk_json(text: str) -> list[str]:
     """Every text that is called `sql` in a JSON document."""
-    found, waiting = list[str](), [json.loads(text)]
+    texts, waiting = list[str](), [json.loads(text)]
     if isinstance(waiting[0], dict) and {"certificate", "plan"} & set(waiting[0]):
         raise _NoQuestions(
             "it is a release or a certificate, which hold the engine's statement, not the "
@@ -149,10 +149,10 @@ def _walk_json(text: str) -> list[str]:
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
-            found += [part["sql"]] if isinstance(part.get("sql"), str) else []
+            texts += [part["sql"]] if isinstance(part.get("sql"), str) else []
         inner = part.values() if isinstance(part, dict) else part
         waiting += reversed(list(inner)) if isinstance(part, dict | list) else []
-    return found
+    return texts
 
 
 def _read_server(path: Path) -> list[str]:
@@ -163,8 +163,8 @@ def _read_server(path: Path) -> list[str]:
     try:
         address = f"{path.resolve().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True)) as database:
-            asked = database.execute("SELECT request FROM jobs ORDER BY start").fetchall()
-        return [sql for (request,) in asked for sql in _walk_json(request)]
+            rows = database.execute("SELECT request FROM jobs ORDER BY start").fetchall()
+        return [sql for (request,) in rows for sql in _walk_json(request)]
     except (sqlite3.Error, ValueError, TypeError):
         raise _NoQuestions("it is not the database of a server") from None
 
@@ -204,17 +204,17 @@ def find_in_code(source: str) -> list[str]:
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
     }
-    found = []
+    questions = []
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         if node.func.attr in _ASKING and node.args:
             first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                found.append(first.value)
+                questions.append(first.value)
             elif isinstance(first, ast.Name) and first.id in names:
-                found.append(names[first.id])
-    return found
+                questions.append(names[first.id])
+    return questions
 
 
 _READERS = {

@@ -59,19 +59,19 @@ def answer_privately(
 ) -> NDArray[np.float64]:
     """A private answer for each number, all together at this epsilon; NaN: not released. What
     a question adds to the sum of its rows is taken off."""
-    asked = sorted({number.question for number in numbers})
-    share = positive(epsilon, "epsilon") / max(1, len(asked))
-    slack = Fraction(delta_of(delta)) / max(1, len(asked))
-    found: dict[tuple[int, str, tuple[Any, ...]], float] = {}
+    places = sorted({number.question for number in numbers})
+    share = positive(epsilon, "epsilon") / max(1, len(places))
+    slack = Fraction(delta_of(delta)) / max(1, len(places))
+    answers: dict[tuple[int, str, tuple[Any, ...]], float] = {}
     with open_forgotten(owned, epsilon=epsilon, delta=delta) as session:
-        for place in asked:
+        for place in places:
             try:
-                found |= _answer(session, place, texts[place], share, slack)
+                answers |= _answer(session, place, texts[place], share, slack)
             except DeniableError:
                 continue  # a question that cannot be answered privately publishes nothing
 
     def look_up(number: PublishedNumber, output: str | None) -> float:
-        return found.get((number.question, output or "", _plain(number.keys)), np.nan)
+        return answers.get((number.question, output or "", _plain(number.keys)), np.nan)
 
     return np.array(
         [
@@ -93,15 +93,17 @@ def tabulate_privately(
 ) -> NDArray[np.float64]:
     """The cells of private cross-tables at this epsilon, in the order of the numbers."""
     with open_forgotten(owned, epsilon=epsilon, delta=delta) as session:
-        released = session.crosstabs(tables, epsilon=epsilon, delta=delta)
-    found = {
+        crosstables = session.crosstabs(tables, epsilon=epsilon, delta=delta)
+    cells = {
         (place, _plain(cell)): float(value)
         for place, columns in enumerate(tables)
         for cell, value in zip(
-            product(*released[columns].labels), released[columns].values.ravel(), strict=True
+            product(*crosstables[columns].labels),
+            crosstables[columns].values.ravel(),
+            strict=True,
         )
     }
-    return np.array([found.get((n.question, _plain(n.keys)), np.nan) for n in numbers])
+    return np.array([cells.get((n.question, _plain(n.keys)), np.nan) for n in numbers])
 
 
 def _answer(
@@ -109,22 +111,26 @@ def _answer(
 ) -> dict[tuple[int, str, tuple[Any, ...]], float]:
     plan = session.plan(text, epsilon=epsilon, delta=delta)
     table = session.release(plan).to_arrow()
-    keys = {one.node.place: one.name for one in plan.outputs if isinstance(one.node, KeyColumn)}
+    keys = {
+        output.node.place: output.name
+        for output in plan.outputs
+        if isinstance(output.node, KeyColumn)
+    }
     if len(keys) < len(plan.keys):  # a key that is not shown tells nobody which row is whose
         return {}
     columns = [table[keys[i]].to_pylist() for i in range(len(plan.keys))]
-    shown = list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
+    rows = list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
     return {
-        (place, one.name, _plain(row)): np.nan if value is None else float(value)
-        for one in plan.outputs
-        if not isinstance(one.node, KeyColumn) and one.kind == "number"
-        for row, value in zip(shown, table[one.name].to_pylist(), strict=True)
+        (place, output.name, _plain(row)): np.nan if value is None else float(value)
+        for output in plan.outputs
+        if not isinstance(output.node, KeyColumn) and output.kind == "number"
+        for row, value in zip(rows, table[output.name].to_pylist(), strict=True)
     }
 
 
 def _plain(keys: Sequence[Any]) -> tuple[Any, ...]:
     """Keys as they compare equal, whether an engine or a release names them."""
-    return tuple(one if one is None or isinstance(one, bool) else _number(one) for one in keys)
+    return tuple(key if key is None or isinstance(key, bool) else _number(key) for key in keys)
 
 
 def _number(key: Any) -> float | str:

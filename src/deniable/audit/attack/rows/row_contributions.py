@@ -89,15 +89,19 @@ def _run(text: str, owned: OwnedRows, known: Policy, engine: Any) -> tuple[Plan,
 def _join(
     answers: Sequence[SplitAnswer], many: int, skipped: Sequence[tuple[str, str]]
 ) -> Contributions:
-    sums = {number: found for one in answers for number, found in one.sums.items()}
+    sums = {
+        number: scaled_vector
+        for answer in answers
+        for number, scaled_vector in answer.sums.items()
+    }
     vectors = [vector for vector, _ in sums.values()]
     return Contributions(
         numbers=tuple(sums),
         vectors=np.stack(vectors) if vectors else np.zeros((0, many), dtype=np.int64),
         scales=tuple(scale for _, scale in sums.values()),
         skipped=tuple(skipped),
-        averages=tuple(average for one in answers for average in one.averages),
-        lone=tuple(number for one in answers for number in one.lone),
+        averages=tuple(average for answer in answers for average in answer.averages),
+        lone=tuple(number for answer in answers for number in answer.lone),
     )
 
 

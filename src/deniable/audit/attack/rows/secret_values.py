@@ -64,8 +64,8 @@ class SecretContributions:
 
     def exact_answers(self) -> NDArray[np.int64]:
         """The exact numbers, in units of their scales."""
-        chosen = np.take_along_axis(self.parts, self.actual[None, None, :], axis=0)[0]
-        return np.asarray(chosen.sum(axis=1), dtype=np.int64)
+        actual_parts = np.take_along_axis(self.parts, self.actual[None, None, :], axis=0)[0]
+        return np.asarray(actual_parts.sum(axis=1), dtype=np.int64)
 
 
 def contribute_by_value(
@@ -77,73 +77,81 @@ def contribute_by_value(
             f"The table has no column {secret!r}. It has: {', '.join(owned.rows.column_names)}."
         )
     column = owned.rows[secret].to_pylist()
-    values = tuple(sorted(set(column), key=lambda one: (one is not None, str(one))))
+    values = tuple(sorted(set(column), key=lambda value: (value is not None, str(value))))
     if not 2 <= len(values) <= MOST_VALUES:
         raise InvalidParameter(
             f"A secret has 2 to {MOST_VALUES} different values. {secret!r} has {len(values)}. "
             "Make a column of few values of it, such as: above 50,000, or not."
         )
     room = MOST_NUMBERS // len(values)
-    found = [contribute(owned, texts, {secret: value}, room=room) for value in values]
-    listed = dict.fromkeys(number for one in found for number in one.numbers)
-    numbers = tuple(n for n in listed if all(_holds(n, one) for one in found))
-    scales = {n: s for one in found for n, s in zip(one.numbers, one.scales, strict=True)}
+    splits = [contribute(owned, texts, {secret: value}, room=room) for value in values]
+    listed = dict.fromkeys(number for split in splits for number in split.numbers)
+    numbers = tuple(n for n in listed if all(_holds(n, split) for split in splits))
+    scales = {
+        n: s for split in splits for n, s in zip(split.numbers, split.scales, strict=True)
+    }
     at = {number: place for place, number in enumerate(numbers)}
     parts = np.zeros((len(values), len(numbers), owned.rows.num_rows), dtype=np.int64)
-    for v, one in enumerate(found):
-        for number, vector in zip(one.numbers, one.vectors, strict=True):
+    for v, split in enumerate(splits):
+        for number, vector in zip(split.numbers, split.vectors, strict=True):
             if number in at:
                 parts[v, at[number]] = vector
     place = {value: i for i, value in enumerate(values)}
     actual = np.array([place[value] for value in column], dtype=np.int64)
     ordered = tuple(scales[number] for number in numbers)
-    skipped = dict.fromkeys(entry for one in found for entry in one.skipped)
+    skipped = dict.fromkeys(entry for split in splits for entry in split.skipped)
     return SecretContributions(
         numbers,
         values,
         actual,
         parts,
         ordered,
-        tuple(entry for entry in skipped if _is_skipped(entry, found)),
-        tuple(_average(found, actual, {n.place for n in numbers if n.times is not None})),
-        tuple(_look_alone(found, owned.rows.num_rows)),
+        tuple(entry for entry in skipped if _is_skipped(entry, splits)),
+        tuple(_average(splits, actual, {n.place for n in numbers if n.times is not None})),
+        tuple(_look_alone(splits, owned.rows.num_rows)),
     )
 
 
-def _is_skipped(entry: tuple[str, str], found: Sequence[Contributions]) -> bool:
+def _is_skipped(entry: tuple[str, str], contributions: Sequence[Contributions]) -> bool:
     """A question may publish a number for one value of the secret only, and is attacked."""
-    return entry[1] != NO_NUMBER or all(entry in one.skipped for one in found)
+    return entry[1] != NO_NUMBER or all(
+        entry in contribution.skipped for contribution in contributions
+    )
 
 
 def _average(
-    found: Sequence[Contributions],
+    contributions: Sequence[Contributions],
     actual: NDArray[np.int64],
     known: Container[tuple[int, str, tuple[Any, ...]]],
 ) -> Iterator[SecretAverage]:
     """The averages that are not known as sums already."""
-    by_value = [{one.number: one for one in several.averages} for several in found]
+    by_value = [
+        {average.number: average for average in several.averages} for several in contributions
+    ]
     none, rows = np.zeros(len(actual), dtype=np.int64), np.arange(len(actual))
-    for number, any_of in {n: one for listed in by_value for n, one in listed.items()}.items():
+    for number, any_of in {
+        n: average for listed in by_value for n, average in listed.items()
+    }.items():
         if number.place in known:
             continue
         parts = [listed.get(number) for listed in by_value]
-        above = np.stack([none if one is None else one.above for one in parts])
-        below = np.stack([none if one is None else one.below for one in parts])
+        above = np.stack([none if average is None else average.above for average in parts])
+        below = np.stack([none if average is None else average.below for average in parts])
         totals = int(above[actual, rows].sum()), int(below[actual, rows].sum())
         yield SecretAverage(number, above, below, any_of.scale, *totals)
 
 
 def _look_alone(
-    found: Sequence[Contributions], many: int
+    contributions: Sequence[Contributions], many: int
 ) -> Iterator[tuple[PublishedNumber, NDArray[np.bool_]]]:
-    by_value = [{one.number: one for one in several.lone} for several in found]
+    by_value = [{part.number: part for part in several.lone} for several in contributions]
     for number in dict.fromkeys(number for listed in by_value for number in listed):
         parts = [listed.get(number) for listed in by_value]
-        wide = max(one.parts.shape[1] for one in parts if one is not None)
+        wide = max(part.parts.shape[1] for part in parts if part is not None)
         none = np.zeros((many, wide), dtype=object)
-        spread = [none if one is None else one.spread(many) for one in parts]
-        moved = [(one != spread[0]).any(axis=1) for one in spread]
-        yield number, np.asarray(np.any(moved, axis=0), dtype=np.bool_)
+        spread = [none if part is None else part.spread(many) for part in parts]
+        changes = [(part != spread[0]).any(axis=1) for part in spread]
+        yield number, np.asarray(np.any(changes, axis=0), dtype=np.bool_)
 
 
 def _holds(number: PublishedNumber, known: Contributions) -> bool:

@@ -52,7 +52,7 @@ def compare_rows(
 
 def _check_widths(sides: list[tuple[Named | Star, ...]], both: bool) -> None:
     """Refuses sides with different numbers of columns, if both are written down."""
-    widths = [len(one) for one in sides if all(isinstance(each, Named) for each in one)]
+    widths = [len(side) for side in sides if all(isinstance(each, Named) for each in side)]
     if len(set(widths)) > 1:
         raise InvalidQuery(
             f"Both sides of {'INTERSECT' if both else 'EXCEPT'} need the same number of "

@@ -41,13 +41,13 @@ class _Reader:
 
     def alternatives(self) -> list[str]:
         """Texts until the end, or until a closing bracket."""
-        found = self.sequence()
+        texts = self.sequence()
         while self.peek() == "|":
             self.take()
-            found += self.sequence()
-        if len(found) > _MOST:
+            texts += self.sequence()
+        if len(texts) > _MOST:
             raise self.refuse()
-        return found
+        return texts
 
     def sequence(self) -> list[str]:
         texts = [""]
@@ -71,10 +71,10 @@ class _Reader:
         if sign == "(":
             if self.text.startswith("?:", self.place):
                 self.place += 2
-            found = self.alternatives()
+            texts = self.alternatives()
             if self.take() != ")":
                 raise self.refuse()
-            return found
+            return texts
         if sign == "[":
             return self.members()
         if sign == ".":
@@ -92,7 +92,7 @@ class _Reader:
 
     def members(self) -> list[str]:
         """[abc0-3], without signs that mean something in a class."""
-        found: list[str] = []
+        signs: list[str] = []
         while self.peek() != "]":
             sign = self.take()
             if not (sign.isascii() and (sign.isalnum() or sign in " _:/,;")):
@@ -107,11 +107,11 @@ class _Reader:
                 )
                 if not alike:
                     raise self.refuse()
-            found += [chr(code) for code in range(ord(sign), ord(last) + 1)]
+            signs += [chr(code) for code in range(ord(sign), ord(last) + 1)]
         self.take()
-        if not found:
+        if not signs:
             raise self.refuse()
-        return found
+        return signs
 
 
 def rewrite_pattern(node: exp.Expr) -> exp.Expr | None:
@@ -122,13 +122,13 @@ def rewrite_pattern(node: exp.Expr) -> exp.Expr | None:
     >>> rewrite_pattern(node).sql("duckdb")
     "(STARTS_WITH(a, 'x1') OR STARTS_WITH(a, 'x2'))"
     """
-    given = node.args.get("expression")
-    if not isinstance(given, exp.Literal) or not given.is_string or node.args.get("flag"):
+    pattern = node.args.get("expression")
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string or node.args.get("flag"):
         raise InvalidQuery(
             "The pattern of a regular expression must be a constant, without flags. " + _EXAMPLE
         )
     whole = isinstance(node, exp.RegexpFullMatch)
-    text, first, last = str(given.this), whole, whole
+    text, first, last = str(pattern.this), whole, whole
     if isinstance(node, exp.SimilarTo) and set(text) & set("%_"):
         raise InvalidQuery("In SIMILAR TO, % and _ are not supported. Use LIKE.")
     first, last = (True, True) if isinstance(node, exp.SimilarTo) else (first, last)
@@ -140,21 +140,24 @@ def rewrite_pattern(node: exp.Expr) -> exp.Expr | None:
     # One or more at an end that may be anywhere: one is enough.
     if not last and len(text) > 1 and text[-1] == "+" and text[-2] not in "\\|(":
         text = text[:-1]
-    reader = _Reader(text, str(given.this))
+    reader = _Reader(text, str(pattern.this))
     texts = reader.alternatives()
     if reader.place < len(text):
         raise reader.refuse()
     kind = exp.ILike if isinstance(node, exp.RegexpILike) else exp.Like
-    tests = [_like(node.this, kind, one, first, last, reader) for one in dict.fromkeys(texts)]
+    tests = [
+        _like(node.this, kind, alternative, first, last, reader)
+        for alternative in dict.fromkeys(texts)
+    ]
     return exp.paren(exp.or_(*tests)) if len(tests) > 1 else tests[0]
 
 
 def _outside_groups(text: str) -> str:
-    depth, found = 0, ""
+    depth, rest = 0, ""
     for sign in text:
         depth += (sign == "(") - (sign == ")")
-        found += sign if depth == 0 else ""
-    return found
+        rest += sign if depth == 0 else ""
+    return rest
 
 
 def _like(

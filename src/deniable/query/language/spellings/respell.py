@@ -39,9 +39,9 @@ def respell(node: exp.Expr) -> exp.Expr | None:
         rule = _NAMED.get(str(node.this).lower())
         return None if rule is None else rule(node)
     for rule in _RULES.get(type(node), ()):
-        found = rule(node)
-        if found is not None:
-            return found
+        replacement = rule(node)
+        if replacement is not None:
+            return replacement
     return None
 
 
@@ -180,7 +180,9 @@ def _joined_with(node: exp.Expr) -> exp.Expr | None:
 def _named_rule(build: Callable[..., exp.Expr], *counts: int) -> Rule:
     def rule(node: exp.Expr) -> exp.Expr | None:
         arguments = _parts(node, *counts)
-        return None if arguments is None else build(*(one.copy() for one in arguments))
+        return (
+            None if arguments is None else build(*(argument.copy() for argument in arguments))
+        )
 
     return rule
 

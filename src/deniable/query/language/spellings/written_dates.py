@@ -59,10 +59,12 @@ def read_format(node: exp.Expr) -> tuple[exp.Expr, str] | None:
 
 def write_part(node: exp.Expr) -> exp.Expr | None:
     """A single part of a date as text, by its value; None for other formats."""
-    found = read_format(node)
-    if found is None or (found[1] not in _PARTS and found[1] not in _NAMES):
+    formatted_date = read_format(node)
+    if formatted_date is None or (
+        formatted_date[1] not in _PARTS and formatted_date[1] not in _NAMES
+    ):
         return None
-    date, written = found
+    date, written = formatted_date
     if written in _NAMES:
         return _NAMES[written](this=date.copy())
     kind, low, high = _PARTS[written]
@@ -76,26 +78,30 @@ def write_part(node: exp.Expr) -> exp.Expr | None:
 def compare_written(node: exp.Expr) -> exp.Expr | None:
     """A comparison of a written date with constants, as one of dates."""
     if not isinstance(node, exp.In | exp.Between):
-        found = read_format(node.this)
-        if found is not None:
-            return _compared(node, found, this=None, expression=node.expression)
-        found = read_format(node.expression)
-        return found and _compared(node, found, this=node.this, expression=None)
-    found = read_format(node.this)
-    if found is None or node.args.get("query"):
+        formatted_date = read_format(node.this)
+        if formatted_date is not None:
+            return _compared(node, formatted_date, this=None, expression=node.expression)
+        formatted_date = read_format(node.expression)
+        return formatted_date and _compared(
+            node, formatted_date, this=node.this, expression=None
+        )
+    formatted_date = read_format(node.this)
+    if formatted_date is None or node.args.get("query"):
         return None
     if isinstance(node, exp.Between):
-        return _compared(node, found, this=None, low=node.args["low"], high=node.args["high"])
-    cut = _cut(found)
+        return _compared(
+            node, formatted_date, this=None, low=node.args["low"], high=node.args["high"]
+        )
+    cut = _cut(formatted_date)
     if cut is None:
         return None
-    listed = [_constant(value, found[1]) for value in node.expressions]
+    listed = [_constant(value, formatted_date[1]) for value in node.expressions]
     return exp.In(this=cut, expressions=listed)
 
 
-def _cut(found: tuple[exp.Expr, str]) -> exp.Expr | None:
+def _cut(formatted_date: tuple[exp.Expr, str]) -> exp.Expr | None:
     """The date, cut to the unit of its format; None if the format is not one of these."""
-    date, written = found
+    date, written = formatted_date
     if written not in _UNITS:
         return None
     unit = exp.Var(this=_UNITS[written].upper())
@@ -103,14 +109,14 @@ def _cut(found: tuple[exp.Expr, str]) -> exp.Expr | None:
 
 
 def _compared(
-    node: exp.Expr, found: tuple[exp.Expr, str], **sides: exp.Expr | None
+    node: exp.Expr, formatted_date: tuple[exp.Expr, str], **sides: exp.Expr | None
 ) -> exp.Expr | None:
-    cut = _cut(found)
+    cut = _cut(formatted_date)
     if cut is None:
         return None
     return type(node)(
         **{
-            name: cut if side is None else _constant(side, found[1])
+            name: cut if side is None else _constant(side, formatted_date[1])
             for name, side in sides.items()
         }
     )

@@ -91,10 +91,12 @@ class PublicPassKey:
     def finish(self, waiting: BlindedPass, blind_signature: bytes) -> BlindPass:
         """The pass with its signature. Refuses a host that signed something else."""
         signature = int.from_bytes(blind_signature) * waiting.inverse % self.n
-        made = BlindPass(waiting.number, waiting.randomizer, signature.to_bytes(self.size))
-        if not self.is_valid(made):
+        blind_pass = BlindPass(
+            waiting.number, waiting.randomizer, signature.to_bytes(self.size)
+        )
+        if not self.is_valid(blind_pass):
             raise InvalidData("The host's signature does not fit the pass. Nothing was sent.")
-        return made
+        return blind_pass
 
     def is_valid(self, ticket: BlindPass) -> bool:
         """Whether a pass was signed with the secret key that belongs to this one."""

@@ -159,8 +159,8 @@ def _open_engine(where: str | Path) -> tuple[sa.Engine, tuple[str, ...]]:
 
 def _check_file(connection: sa.Connection) -> None:
     """Refuses a file with other tables than ours, and marks an empty one as ours."""
-    found = connection.exec_driver_sql("SELECT name FROM sqlite_schema WHERE type = 'table'")
-    names = set(found.scalars())
+    rows = connection.exec_driver_sql("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    names = set(rows.scalars())
     if names & {*_LEDGER_TABLES}:
         raise _ledger_error()
     if not names <= {*tables.METADATA.tables, "sqlite_stat1", "sqlite_stat4"}:

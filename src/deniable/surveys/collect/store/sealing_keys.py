@@ -120,8 +120,8 @@ class SealingKeyFile:
     def find(self, name: str) -> SealingKey:
         """The key of this name."""
         if self._last is None or self._last.name != name:
-            found = self.read().get(name)
-            if found is None:
+            key = self.read().get(name)
+            if key is None:
                 raise CollectionUnavailable(
                     f"The sealing key {str(self.file)!r} is not the one that this survey's "
                     "database is sealed with. Reports that wait cannot be opened, and no new "
@@ -129,7 +129,7 @@ class SealingKeyFile:
                     "`deniable survey close --without-waiting` closes without the reports "
                     "that wait."
                 )
-            self._last = found
+            self._last = key
         return self._last
 
     def write(self, *keys: SealingKey) -> None:

@@ -158,9 +158,9 @@ def betting(
     top: Array, bottom: Array, confidence: float, scale: float, farthest: float
 ) -> tuple[float, float]:
     """Ratios against which no mixture of bets has won 1 / alpha, cell by cell of a grid."""
-    one = (np.arange(48) + 0.5) / 48 * farthest
-    weights = np.exp(-((one / scale) ** 2) / 2)
-    stakes = np.concatenate([-one, one])
+    bets = (np.arange(48) + 0.5) / 48 * farthest
+    weights = np.exp(-((bets / scale) ** 2) / 2)
+    stakes = np.concatenate([-bets, bets])
     logs = np.log(np.tile(weights / (2 * weights.sum()), 2))[:, None]
     pairs, counts = np.unique(np.stack([top, bottom], 1).round(12), axis=0, return_counts=True)
 
@@ -209,9 +209,9 @@ def compute(
     if row["method"] in ("binomial", "beta-binomial"):
         p, q = question.rates(answer)
         yes, n = int(question.supports(codes)[:, answer].sum()), len(codes)
-        made = binomial if row["method"] == "binomial" else beta_binomial
+        interval = binomial if row["method"] == "binomial" else beta_binomial
         low, high = sorted(
-            (end - float(q)) / float(p - q) for end in made(yes, n, confidence, *tuning)
+            (end - float(q)) / float(p - q) for end in interval(yes, n, confidence, *tuning)
         )
         value = (Fraction(yes, n) - q) / (p - q)
         share = min(max(float(value), 0.0), 1.0)
@@ -222,8 +222,8 @@ def compute(
     if member is not None:
         top = top * member
         bottom = bottom * member if row["share_of"] == "group" else bottom
-    made_of = fieller if row["method"] == "fieller" else betting
-    low, high = made_of(top, bottom, confidence, *tuning)
+    ratio_interval = fieller if row["method"] == "fieller" else betting
+    low, high = ratio_interval(top, bottom, confidence, *tuning)
     ratio = top.sum() / bottom.sum() if bottom.sum() > 0 else 0.5
     start, end = question.limits(answer)
     scaled = (start + (end - start) * x for x in (min(max(ratio, 0.0), 1.0), low, high))
@@ -238,22 +238,22 @@ def main(folder: Path) -> int:
     for line in (folder / "reports.jsonl").read_text(encoding="utf-8").splitlines():
         answers = json.loads(line)["report"]["a"]
         reports.append({name: code for name, code in answers if "-" not in code})
-    for name, asked in questions.items():  # a public number may be declined
-        if asked.kind == "number" and not asked.private:
+    for name, question in questions.items():  # a public number may be declined
+        if question.kind == "number" and not question.private:
             for report in reports:
-                if name in report and int(report[name]) > asked.places:
+                if name in report and int(report[name]) > question.places:
                     del report[name]
     wrong = rows = 0
     with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             rows += 1
-            n, *found = compute(row, questions, reports)
+            n, *numbers = compute(row, questions, reports)
             stated = [float(row[name] or "nan") for name in ("estimate", "low", "high")]
-            off = [not _agree(x, y) for x, y in zip(found, stated, strict=True)]
+            off = [not _agree(x, y) for x, y in zip(numbers, stated, strict=True)]
             if n != int(row["n"]) or any(off):
                 wrong += 1
                 print("differs:", row["question"], row["label"], row["by"], row["group_label"])
-                print("  stated:", stated, "found:", found)
+                print("  stated:", stated, "found:", numbers)
     print(f"{rows - wrong} of {rows} numbers reproduced.")
     return wrong
 

@@ -51,13 +51,13 @@ class LedgerPages:
         fields = await read_form(request)
         head = fields.get("head", "").strip()
         try:
-            found = await run_in_threadpool(_replay, served, head)
+            verdict = await run_in_threadpool(_replay, served, head)
         except DeniableError as problem:
             return await self._console.work(
                 request, self._page, request, policy, head=head, problem=str(problem)
             )
         return await self._console.work(
-            request, self._page, request, policy, head=head, found=found
+            request, self._page, request, policy, head=head, verdict=verdict
         )
 
     def _page(
@@ -68,21 +68,21 @@ class LedgerPages:
         before: int = 0,
         head: str = "",
         problem: str = "",
-        found: str = "",
+        verdict: str = "",
     ) -> Response:
         served, person = self._console.enter(request, policy)
         ledger = served.session.ledger
         charges = [entry for entry in ledger.entries if _is_there(entry, request, served)]
         later = [entry for entry in reversed(charges) if not before or entry.number < before]
-        shown = later[:_MOST]
+        entries = later[:_MOST]
         return self._console.show(
             request,
             "ledger.html",
             title="Ledger",
             policy=served.name,
             headings=_HEADINGS,
-            charges=[_cells(entry) for entry in shown],
-            older=shown[-1].number if len(later) > _MOST else 0,
+            charges=[_cells(entry) for entry in entries],
+            older=entries[-1].number if len(later) > _MOST else 0,
             newest=not before,
             whose="" if request.state.reach == "any" else person.name,
             head_now=asdict(ledger.head),
@@ -91,7 +91,7 @@ class LedgerPages:
             store=_store_name(served, person),
             head=head,
             problem=problem,
-            found=found,
+            verdict=verdict,
         )
 
 

@@ -61,16 +61,16 @@ def check_draft(
     old = Terms.from_json(ledger.terms_entry()["terms"])
     new = Terms.from_policy(draft)
     refused = ""
-    given: tuple[str, ...] = ()
+    gift_texts: tuple[str, ...] = ()
     try:
         old.check_change(new)
-        given = tuple(map(str, gifts(old, new)))
+        gift_texts = tuple(map(str, gifts(old, new)))
     except DeniableError as problem:
         refused = str(problem)
     return CheckedDraft(
         findings=lint_policy(text, draft),
         changes=changes,
-        gives=given,
+        gives=gift_texts,
         refused=refused,
         whole=explain_budgets(draft),
     )
@@ -78,17 +78,17 @@ def check_draft(
 
 def explain_budgets(policy: Policy) -> tuple[LossInWords, ...]:
     """What all answers together may tell about one unit, for each unit."""
-    found: dict[str | None, LossInWords] = {}
+    losses: dict[str | None, LossInWords] = {}
     for table in policy.tables.values():
         if table.public:
             continue
         unit = table.unit
         budget = policy.units.get((unit or "").lower(), policy.budget).at(None)
         loss = ApproximateLoss(budget.epsilon, budget.delta)
-        found[unit] = explain_loss(
+        losses[unit] = explain_loss(
             loss, unit=unit, whole="all answers together", delta=budget.delta
         )
-    return tuple(found.values())
+    return tuple(losses.values())
 
 
 def compare_texts(old: str, new: str) -> tuple[DraftLine, ...]:
