@@ -17,6 +17,9 @@ def test_a_bucket_refills_over_an_hour():
     assert not limits.allow("192.0.2.1")
     clock.now = 125
     assert [limits.allow("192.0.2.1") for _ in range(3)] == [True, True, False]
+    assert limits.wait("192.0.2.1") == 55
+    clock.now += 55
+    assert limits.allow("192.0.2.1")
     clock.now = 10**6
     assert [limits.allow("192.0.2.1") for _ in range(61)] == [True] * 60 + [False]
 

@@ -7,6 +7,7 @@ Where several processes serve one address, `SharedAddressLimits` counts for all 
 
 import hashlib
 import ipaddress
+import math
 import secrets
 import threading
 import time
@@ -22,6 +23,9 @@ class RateLimits(Protocol):
 
     def allow(self, who: str, /) -> bool:
         """Whether this is allowed once more now; it counts then."""
+
+    def wait(self, who: str, /) -> int:
+        """The seconds after which who is refused now may be allowed again."""
 
 
 class AddressHash:
@@ -64,6 +68,12 @@ class AddressLimits:
             allowed = left >= 1
             self._buckets[name] = left - allowed, now
         return allowed
+
+    def wait(self, address: str) -> int:
+        """The seconds until this address may send one more."""
+        with self._lock:
+            lacking = 1 - self._left(self._hash(address), self._clock())
+        return max(1, math.ceil(lacking * _HOUR / self._per_hour))
 
     def _left(self, name: bytes, now: float) -> float:
         left, then = self._buckets.get(name, (float(self._per_hour), now))

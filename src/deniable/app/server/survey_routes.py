@@ -141,7 +141,8 @@ class SurveyRoutes:
         if self._collection.manifest.mode == "open":
             address = "" if request.client is None else request.client.host
             if not await run_in_threadpool(self._limits.allow, address):
-                raise HTTPException(429, headers={"Retry-After": "600"})
+                wait = str(self._limits.wait(address))
+                raise HTTPException(429, headers={"Retry-After": wait})
         due = await run_in_threadpool(self._collection.receive, await request.body())
         write = BackgroundTask(run_apart, self._collection.store.write_batches)
         return Response(

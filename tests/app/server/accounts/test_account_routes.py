@@ -8,8 +8,9 @@ from fastapi.testclient import TestClient
 from deniable.app.server.accounts.access_gate import AccessGate
 from deniable.app.server.accounts.account_routes import account_router
 from deniable.app.server.accounts.browser_sessions import COOKIE
-from deniable.app.server.accounts.login_desk import LoginDesk
+from deniable.app.server.accounts.login_desk import LOGINS_PER_HOUR, LoginDesk
 from deniable.app.server.accounts.oidc_providers import Provider
+from deniable.app.server.accounts.shared_limits import SharedLimits
 from deniable.app.server.application import make_application
 from tests.app.server.accounts.provider import return_path, running_provider
 from tests.app.server.hostile_addresses import ADDRESSES
@@ -95,6 +96,38 @@ def test_the_eleventh_try_is_429(client, name):
     given = {"name": name, "password": "incorrect horse"}
     tries = [client.post("/login", json=given, headers=OURS) for _ in range(11)]
     assert [answer.status_code for answer in tries] == [401] * 10 + [429]
+
+
+@pytest.mark.parametrize(
+    ("path", "loaded_as", "status"),
+    [
+        ("/login/nobody", {}, 404),
+        ("/login/nobody/return", {}, 404),
+        ("/login/clinic", {"Sec-Fetch-Dest": "image"}, 403),
+        ("/login/clinic/return", {"Sec-Fetch-Dest": "iframe"}, 403),
+    ],
+)
+def test_what_a_foreign_page_loads_is_no_try(client, path, loaded_as, status):
+    tries = {client.get(path, headers=loaded_as).status_code for _ in range(LOGINS_PER_HOUR)}
+    assert tries == {status}
+    assert log_in(client).status_code == 200
+    opened = client.get("/login/clinic", headers={"Sec-Fetch-Dest": "document"})
+    assert opened.status_code == 303
+
+
+def test_after_too_many_tries_the_true_time_to_wait_is_said(identities, passwords):
+    limits = SharedLimits(
+        identities.people.database, "logins", 1, seconds=3600, clock=lambda: 36_000 + 3500
+    )
+    desk = LoginDesk(identities, passwords, limits)
+    router = account_router(identities, origin=ORIGIN, desk=desk)
+    gate = AccessGate(identities, origin=ORIGIN)
+    with TestClient(
+        make_application(router, https=True, gate=gate), base_url=ORIGIN
+    ) as visitor:
+        assert log_in(visitor).status_code == 401
+        refusal = log_in(visitor)
+    assert (refusal.status_code, refusal.headers["retry-after"]) == (429, "100")
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,8 @@ class AccessGate:
         if person is None:
             raise HTTPException(401, headers={"WWW-Authenticate": "Bearer"})
         if self._requests is not None and not self._requests.allow(person.name):
-            raise HTTPException(429, headers={"Retry-After": str(self._requests.seconds)})
+            wait = str(self._requests.wait(person.name))
+            raise HTTPException(429, headers={"Retry-After": wait})
         policy = request.path_params.get("policy")
         if (request.method, path) not in MATRIX or not (
             policy is None or person.may_use(policy)

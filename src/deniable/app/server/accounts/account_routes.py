@@ -62,7 +62,7 @@ class _AccountRoutes:
 
     def send_away(self, provider: str, request: Request) -> Response:
         """To the provider, with a cookie that ties the answer to this browser."""
-        self._desk.limit(request)
+        self._count(request, provider)
         begun = self._elsewhere.begin(provider)
         if begun is None:
             raise HTTPException(404)
@@ -72,7 +72,7 @@ class _AccountRoutes:
 
     def come_back(self, provider: str, request: Request) -> Response:
         """From the provider. The session is new, whatever the browser brings."""
-        self._desk.limit(request)
+        self._count(request, provider)
         answer = dict(request.query_params.multi_items())
         if len(answer) != len(request.query_params.multi_items()):
             return _refuse()
@@ -87,6 +87,15 @@ class _AccountRoutes:
             "Set-Cookie", f"{LOGIN_COOKIE}=; {_LOGIN_ATTRIBUTES}; Max-Age=0"
         )
         return response
+
+    def _count(self, request: Request, provider: str) -> None:
+        """Counts a log-in elsewhere. What a foreign page loads as an image or a frame is none:
+        it would lock an office out."""
+        if not self._elsewhere.knows(provider):
+            raise HTTPException(404)
+        if request.headers.get("sec-fetch-dest", "document") != "document":
+            raise HTTPException(403)
+        self._desk.limit(request)
 
     def log_out(self, request: Request) -> Response:
         """Ends the session, for all workers at once."""

@@ -25,8 +25,8 @@ class AccountStore(Protocol):
     def create(self, *statements: str) -> None:
         """Makes tables that are missing."""
 
-    def writing(self) -> AbstractContextManager[Statements]:
-        """A transaction that no other write can overlap."""
+    def writing(self, *, patience: float | None = None) -> AbstractContextManager[Statements]:
+        """A transaction that no other write can overlap. `patience`: seconds to wait for it."""
 
     def reading(self) -> AbstractContextManager[Statements]:
         """A transaction that sees one moment."""

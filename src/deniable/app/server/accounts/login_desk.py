@@ -51,5 +51,6 @@ class LoginDesk:
 
     def limit(self, request: Request) -> None:
         """Refuses an address that tries too often. It may wait for the database of people."""
-        if not self._limits.allow("" if request.client is None else request.client.host):
-            raise HTTPException(429, headers={"Retry-After": "600"})
+        address = "" if request.client is None else request.client.host
+        if not self._limits.allow(address):
+            raise HTTPException(429, headers={"Retry-After": str(self._limits.wait(address))})

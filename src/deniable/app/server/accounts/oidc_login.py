@@ -52,6 +52,10 @@ class OidcLogin:
         self._people, self._providers = people, providers
         self._origin = origin.rstrip("/")
 
+    def knows(self, name: str) -> bool:
+        """Whether there is a provider of this name."""
+        return name in self._providers
+
     def begin(self, name: str) -> tuple[str, str] | None:
         """Where to send a browser, and the cookie's value that it must bring back.
 

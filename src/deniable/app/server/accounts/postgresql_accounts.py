@@ -35,6 +35,7 @@ class _Transaction:
 
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> Any:
         text = statement.replace("?", "%s").removesuffix(" STRICT")
+        text = text.removesuffix(" WITHOUT ROWID,")
         return self._connection.execute(text.encode(), values)
 
 
@@ -78,9 +79,12 @@ class PostgresqlAccounts:
                 transaction.execute(statement)
 
     @contextmanager
-    def writing(self) -> Iterator[_Transaction]:
-        """A transaction that no other write can overlap. It lasts when this returns."""
+    def writing(self, *, patience: float | None = None) -> Iterator[_Transaction]:
+        """A transaction that no other write can overlap. It lasts when this returns.
+        `patience`: seconds to wait for it."""
         with self._transaction("READ COMMITTED") as transaction:
+            if patience is not None:
+                transaction.execute(f"SET LOCAL lock_timeout = {int(1000 * patience)}")
             transaction.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
             yield transaction
 

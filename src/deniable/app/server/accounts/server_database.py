@@ -56,9 +56,9 @@ class ServerDatabase:
                 connection.execute(statement)
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that no other write can overlap."""
-        with self._transaction("BEGIN IMMEDIATE") as connection:
+    def writing(self, *, patience: float | None = None) -> Iterator[sqlite3.Connection]:
+        """A transaction that no other write can overlap. `patience`: seconds to wait for it."""
+        with self._transaction("BEGIN IMMEDIATE", patience) as connection:
             yield connection
 
     @contextmanager
@@ -72,9 +72,13 @@ class ServerDatabase:
         self._connections.close()
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+    def _transaction(
+        self, begin: str, patience: float | None = None
+    ) -> Iterator[sqlite3.Connection]:
+        wait = int(1000 * (self._timeout if patience is None else patience))
         try:
             connection = self._connections.mine()
+            connection.execute(f"PRAGMA busy_timeout = {wait}")
             connection.execute(begin)
         except sqlite3.Error as problem:
             raise _unavailable(self.file, problem) from None

@@ -1,13 +1,16 @@
 """How often somebody may do something in a period, counted for all workers of a server.
 
 The counts are in the database of people, which all workers share. A worker takes several at a
-time where that many are allowed, and spends them by itself, so few requests write. What it
-took and did not spend is lost when the period ends: workers together never allow more than the
-limit, and a little less to who asks only some of them. A period is a full minute or hour of
-the clock. Where the database is away, nothing is allowed: ServerUnavailable.
+time, at most a twentieth of what it spent in the period, and spends them by itself. So busy
+people cause few writes, and workers together allow never more than the limit and at most a
+twentieth less, however many they are. A period is a full minute or hour of the clock. Where the
+database is away, or busy for seconds, nothing is allowed: ServerUnavailable.
 
-Of an address a hash is written, and the day. Its key is in the memory of the server's processes
-only, and it is another hash in each period. Those of earlier days are deleted.
+Nobody can fill the database. People have a row each. Addresses have 65,536 buckets for each
+kind of limit, and an address counts in the bucket that a hash names; its key is in the memory
+of the server's processes only, and it is another bucket in each period. If 1,000 addresses come
+in an hour, 985 are alone in theirs, and two in one bucket share its limit. Rows of earlier
+periods are deleted a thousand at a time.
 """
 
 import hashlib
@@ -15,17 +18,20 @@ import threading
 import time
 from collections.abc import Callable
 
-from deniable.app.server.accounts.account_stores import AccountStore
+from deniable.app.server.accounts.account_stores import AccountStore, Statements
 from deniable.app.server.rate_limits import network_of
 
-_SHARES = 64  # in how many parts workers take a limit, at least
+_PART = 20  # a worker takes at most this part of what it spent, so at most that part is lost
 _MOST_NAMES = 100_000  # that one worker remembers
-_DAY = 86_400
-_SPENT = -1  # all of the period, by all workers
+_BUCKETS = 1 << 16
+_AT_ONCE = 1000  # old rows that one request deletes
+_PATIENCE = 3.0  # seconds to wait for other writes
+_CLOCKS = 3600  # seconds that the clocks of several servers may differ
 
 TABLE = (
-    "CREATE TABLE IF NOT EXISTS limits (what TEXT NOT NULL, name TEXT NOT NULL,"
-    " period INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (what, name)) STRICT"
+    "CREATE TABLE IF NOT EXISTS shared_limits (what TEXT NOT NULL, name TEXT NOT NULL,"
+    " period INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (what, name))"
+    " WITHOUT ROWID, STRICT"
 )
 
 
@@ -35,8 +41,8 @@ class SharedLimits:
     >>> import tempfile
     >>> from deniable.app.server.accounts.account_stores import open_store
     >>> store = open_store(f"{tempfile.mkdtemp()}/server.sqlite")
-    >>> one, another = (SharedLimits(store, "requests", 3, seconds=60) for _ in range(2))
-    >>> [limits.allow("ann") for limits in (one, another, one, another)]
+    >>> first, second = (SharedLimits(store, "requests", 3, seconds=60) for _ in range(2))
+    >>> [limits.allow("ann") for limits in (first, second, first, second)]
     [True, True, True, False]
     """
 
@@ -50,62 +56,86 @@ class SharedLimits:
         clock: Callable[[], float] | None = None,
     ) -> None:
         self._store, self._what, self._most = store, what, most
-        self.seconds, self._clock = seconds, clock or _now
+        self._seconds, self._clock = seconds, clock or _now
+        self._ahead = max(1, _CLOCKS // seconds)  # periods that another clock may be ahead
         self._lock = threading.Lock()
         self._period, self._swept = 0, 0
         self._held: dict[str, int] = {}  # what this worker took and has not spent
+        self._spent: dict[str, int] = {}
+        self._over: set[str] = set()  # for whom all of the period is taken
         store.create(TABLE)
 
     def allow(self, who: str) -> bool:
         """Whether this is allowed once more now; it counts then."""
-        period = int(self._clock() // self.seconds)
+        period = int(self._clock() // self._seconds)
         name = self.name_of(who, period)
         with self._lock:
             if period != self._period or len(self._held) >= _MOST_NAMES:
-                self._held, self._period = {}, period
-            held = self._held.get(name, 0)
-            if held > 0:
-                self._held[name] = held - 1
-            if held:
-                return held > 0
-        taken = self._take(name, period)
+                self._held, self._spent, self._over = {}, {}, set()
+                self._period = period
+            if self._spend(name):
+                return True
+            if name in self._over:
+                return False
+            share = max(1, self._spent.get(name, 0) // _PART)
+        taken = self._take(name, period, share)
         with self._lock:
-            if period == self._period:
-                self._held[name] = (
-                    max(self._held.get(name, 0), 0) + taken - 1 if taken else _SPENT
-                )
-        return taken > 0
+            if period != self._period:
+                return taken > 0
+            self._held[name] = self._held.get(name, 0) + taken
+            if taken < share:
+                self._over.add(name)
+            return self._spend(name)
+
+    def wait(self, who: str) -> int:
+        """The seconds until the next period begins."""
+        return self._seconds - int(self._clock() % self._seconds)
 
     def name_of(self, who: str, period: int) -> str:
         """The name under which somebody is counted."""
         return who
 
-    def written_as(self, period: int) -> int:
-        """What is written of a period, by which old counts are deleted."""
-        return period
+    def _spend(self, name: str) -> bool:
+        held = self._held.get(name, 0)
+        if held:
+            self._held[name] = held - 1
+            self._spent[name] = self._spent.get(name, 0) + 1
+        return held > 0
 
-    def _take(self, name: str, period: int) -> int:
-        """How many of the rest are this worker's from now on: none, if there is no rest."""
-        written = self.written_as(period)
-        with self._store.writing() as connection:
-            if written != self._swept:
-                connection.execute(
-                    "DELETE FROM limits WHERE what = ? AND period < ?", (self._what, written)
-                )
+    def _take(self, name: str, period: int, share: int) -> int:
+        """How many of the rest are this worker's from now on: none, if there is no rest.
+
+        A count never goes back to an earlier period: a worker whose clock is behind counts in
+        the period that another one began.
+        """
+        with self._store.writing(patience=_PATIENCE) as connection:
+            if period != self._swept:
+                self._sweep(connection, period)
             row = connection.execute(
-                "SELECT count FROM limits WHERE what = ? AND name = ? AND period = ?",
-                (self._what, name, written),
+                "SELECT period, count FROM shared_limits WHERE what = ? AND name = ?",
+                (self._what, name),
             ).fetchone()
-            before = 0 if row is None else int(row[0])
-            taken = min(max(1, self._most // _SHARES), self._most - before)
-            if taken > 0:
+            before = 0
+            if row is not None and period <= int(row[0]) <= period + self._ahead:
+                period, before = int(row[0]), int(row[1])
+            taken = max(0, min(share, self._most - before))
+            if taken:
                 connection.execute(
-                    "INSERT INTO limits VALUES (?, ?, ?, ?) ON CONFLICT (what, name)"
+                    "INSERT INTO shared_limits VALUES (?, ?, ?, ?) ON CONFLICT (what, name)"
                     " DO UPDATE SET period = excluded.period, count = excluded.count",
-                    (self._what, name, written, before + taken),
+                    (self._what, name, period, before + taken),
                 )
-        self._swept = written
-        return max(0, taken)
+        return taken
+
+    def _sweep(self, connection: Statements, period: int) -> None:
+        """Deletes some rows that no clock needs any more."""
+        deleted = connection.execute(
+            "DELETE FROM shared_limits WHERE what = ? AND name IN (SELECT name FROM"
+            " shared_limits WHERE what = ? AND period < ? LIMIT ?)",
+            (self._what, self._what, period - self._ahead, _AT_ONCE),
+        ).rowcount
+        if deleted < _AT_ONCE:
+            self._swept = period
 
 
 class SharedAddressLimits(SharedLimits):
@@ -126,13 +156,10 @@ class SharedAddressLimits(SharedLimits):
         self._key, self._about = key, about
 
     def name_of(self, who: str, period: int) -> str:
-        """A hash that says nothing without the key, and nothing of other periods."""
+        """A bucket that says nothing without the key, and nothing of other periods."""
         told = f"{self._what} {self._about} {period} ".encode() + network_of(who)
-        return hashlib.blake2b(told, key=self._key, digest_size=16).hexdigest()
-
-    def written_as(self, period: int) -> int:
-        """The day: nothing that is written says at which hour somebody was here."""
-        return period * self.seconds // _DAY
+        digest = hashlib.blake2b(told, key=self._key, digest_size=16).digest()
+        return str(int.from_bytes(digest) % _BUCKETS)
 
 
 def _now() -> float:

@@ -68,7 +68,8 @@ class HomePages:
             await run_in_threadpool(self._console.desk.limit, request)
             begun = await self._console.desk.log_in(request, *credentials)
         except HTTPException as problem:
-            words = "Too many tries. Wait a quarter of an hour, then try again."
+            seconds = int((problem.headers or {}).get("Retry-After", "0"))
+            words = f"Too many tries. Try again in {max(1, -(-seconds // 60))} min."
             return self._console.show_login(
                 request,
                 status=problem.status_code,
