@@ -15,7 +15,7 @@ from deniable.app.server.questions.opened_server import make_server
 from deniable.app.server.questions.question_queue import QueueLimits
 from deniable.app.server.questions.server_settings import ServerSettings
 from deniable.app.server.serving import ServerPlace, bind
-from deniable.client import remote_session
+from deniable.client import remote_session, server_calls
 from deniable.client.server_calls import ServerCalls, problem_from
 from deniable.release.answer.answer_table import Answer
 from deniable.release.answer.record import from_bytes, to_bytes
@@ -241,6 +241,69 @@ def test_an_answer_is_not_given_up_because_many_requests_came(
         assert session.sql(COUNT, epsilon=1).margin
         assert pauses.count(1.5) == refusals
     else:
-        with pytest.raises(dp.TooManyQuestions):
+        with pytest.raises(
+            dp.TooManyQuestions, match=r"may be charged.*question_id='[0-9a-f]{32}'"
+        ):
             session.sql(COUNT, epsilon=1)
         assert 60 < sum(pauses) < 600
+
+
+@pytest.mark.parametrize(("refusals", "answered"), [(3, True), (10**6, False)])
+def test_a_question_that_may_be_charged_is_not_given_up(
+    session, monkeypatch, refusals, answered
+):
+    """The connection breaks after the server took it, and many requests came meanwhile."""
+    exchange, posts, pauses = ServerCalls._exchange, [], []
+    refusal = json.dumps({"type": "/problems/too-many-requests", "detail": "x"}).encode()
+    plan, before = session.plan(COUNT, epsilon=1), session.remaining.epsilon
+
+    def break_once(calls, method, path, body):
+        if method != "POST" or not path.endswith("/releases"):
+            return exchange(calls, method, path, body)
+        posts.append(body)
+        if 2 <= len(posts) <= 1 + refusals:
+            return 429, refusal
+        answer = exchange(calls, method, path, body)
+        if len(posts) == 1:
+            raise ConnectionResetError
+        return answer
+
+    monkeypatch.setattr(ServerCalls, "_exchange", break_once)
+    for module in (remote_session, server_calls):
+        monkeypatch.setattr(module, "time", SimpleNamespace(sleep=pauses.append))
+    if answered:
+        assert session.release(plan, fresh=True).value is not None
+        assert len(posts) == 2 + refusals
+    else:
+        with pytest.raises(dp.TooManyQuestions) as given_up:
+            session.release(plan, fresh=True)
+        assert json.loads(posts[0])["question_id"] in str(given_up.value)
+        assert 60 < sum(pauses) < 600
+    assert len(set(posts)) == 1
+    assert session.remaining.epsilon == before - 1
+
+
+def test_a_question_that_was_never_taken_is_refused_at_once(session, monkeypatch):
+    def refuse(calls, method, path, body):
+        return 429, b'{"type": "/problems/too-many-questions", "detail": "x"}'
+
+    plan, pauses = session.plan(COUNT, epsilon=1), []
+    monkeypatch.setattr(ServerCalls, "_exchange", refuse)
+    monkeypatch.setattr(remote_session, "time", SimpleNamespace(sleep=pauses.append))
+    with pytest.raises(dp.TooManyQuestions):
+        session.release(plan)
+    assert pauses == []
+
+
+def test_who_cannot_reach_the_server_is_told_the_questions_id(session, monkeypatch):
+    plan, posts = session.plan(COUNT, epsilon=1), []
+
+    def cut(calls, method, path, body):
+        posts.append(body)
+        raise ConnectionResetError
+
+    monkeypatch.setattr(ServerCalls, "_exchange", cut)
+    monkeypatch.setattr(server_calls, "time", SimpleNamespace(sleep=lambda _: None))
+    with pytest.raises(dp.ServerUnavailable) as away:
+        session.release(plan)
+    assert json.loads(posts[0])["question_id"] in str(away.value)

@@ -14,7 +14,7 @@ from typing import Any
 
 from deniable.client.remote_ledger import RemoteLedger, read_remaining, refuse_runs
 from deniable.client.remote_outer import read_outer
-from deniable.client.server_calls import ServerCalls
+from deniable.client.server_calls import RetryRefused, ServerCalls
 from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.errors import (
     InvalidParameter,
@@ -283,7 +283,14 @@ def _await_outcome(
 ) -> dict[str, Any]:
     """Asks, waits for the slot's end and returns what is handed over then."""
     own = secrets.token_hex(16) if question_id is None else question_id
-    ticket, refused = calls.post("releases", request | {"question_id": own}), 0
+    try:
+        return _await_taken(calls, request | {"question_id": own})
+    except ServerUnavailable as away:
+        raise ServerUnavailable(f"{away} This question's id is {own!r}.") from None
+
+
+def _await_taken(calls: ServerCalls, request: dict[str, Any]) -> dict[str, Any]:
+    ticket, refused = _post_question(calls, request), 0
     while True:
         wait = ticket.get("wait") if isinstance(ticket, dict) else None
         if not isinstance(wait, int | float) or not 0 <= wait < 10**6 or "id" not in ticket:
@@ -294,7 +301,7 @@ def _await_outcome(
         except TooManyQuestions:  # an answer that was charged is not given up
             refused += 1
             if refused > _MOST_REFUSED:
-                raise
+                raise _still_refused(request["question_id"]) from None
             ticket = ticket | {"wait": _PAUSE_REFUSED}
             continue
         if status != 202 and not isinstance(answer, dict):
@@ -302,6 +309,29 @@ def _await_outcome(
         if status != 202:
             return _Outcome(answer)
         ticket = answer
+
+
+def _post_question(calls: ServerCalls, request: dict[str, Any]) -> Any:
+    """The ticket of a question. One that may have been taken is not given up."""
+    refused, may_be_taken = 0, False
+    while True:
+        try:
+            return calls.post("releases", request)
+        except TooManyQuestions as refusal:
+            may_be_taken |= isinstance(refusal, RetryRefused)
+            if not may_be_taken:
+                raise
+            refused += 1
+            if refused > _MOST_REFUSED:
+                raise _still_refused(request["question_id"]) from None
+            time.sleep(_PAUSE_REFUSED)
+
+
+def _still_refused(question_id: str) -> TooManyQuestions:
+    return TooManyQuestions(
+        "The server takes no more requests of yours just now, and this question may be "
+        f"charged. Ask it again later with question_id={question_id!r}: it has one charge."
+    )
 
 
 class _Outcome(dict[str, Any]):

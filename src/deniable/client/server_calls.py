@@ -14,13 +14,24 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from deniable import errors
-from deniable.errors import AccessDenied, DeniableError, InvalidParameter, ServerUnavailable
+from deniable.errors import (
+    AccessDenied,
+    DeniableError,
+    InvalidParameter,
+    ServerUnavailable,
+    TooManyQuestions,
+)
 from deniable.exact.foreign_text import printable, read_json
 
 _LONGEST_ANSWER = 1 << 30
 _TIMEOUT = 120.0  # seconds of silence
 _TRIES = 3
 _REFERENCE = re.compile(r"\(reference ([0-9a-z ]{1,40})\)")
+
+
+class RetryRefused(TooManyQuestions):
+    """A message was sent again after the connection broke, and then too many requests came.
+    The server may have taken the first one."""
 
 
 class ServerCalls:
@@ -85,7 +96,10 @@ class ServerCalls:
             answer = None
         if 200 <= status < 300 and answer is not None:
             return status, answer
-        raise problem_from(status, answer)
+        refusal = problem_from(status, answer)
+        if tried and isinstance(refusal, TooManyQuestions):
+            raise RetryRefused(*refusal.args)
+        raise refusal
 
     def _exchange(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
         if self._context is None:
