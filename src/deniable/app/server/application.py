@@ -3,7 +3,8 @@
 A body is limited before a route sees it. Every response has the security headers, errors
 included. Each kind of error of ours is answered with one fixed sentence. Anything else is one
 sentence with a reference number, under which the log has the kind of the failure and the place
-in our code. The log holds no address, no body, no message and no time finer than a day.
+in our code. The log holds no address, no body, no message and no time finer than a day; only
+what visitors are not told of a database or a provider that is away.
 """
 
 import asyncio
@@ -50,11 +51,12 @@ if TYPE_CHECKING:
 LARGEST_BODY = 64 * 1024
 LOG = logging.getLogger("deniable.server")
 
+AWAY = "This cannot be done now. Try again later."
 _ANSWERS: Sequence[tuple[type[DeniableError], int, str]] = (
     (CollectionClosed, 410, "This survey has closed."),
     (InvitationRefused, 403, "This invitation is unknown, or was used already."),
     (InvalidData, 400, "This is not a message that the survey's page sends."),
-    (ServerUnavailable, 503, "This cannot be done now. Try again later."),
+    (ServerUnavailable, 503, AWAY),
     (CollectionUnavailable, 503, "The survey cannot store reports now. Try again later."),
 )
 _REFUSALS = {
@@ -119,11 +121,21 @@ def _handlers(
         return {HTTPException: _answer_refusal, DeniableError: answer_ours}
 
     async def answer_problem(request: Request, problem: Exception) -> Response:
+        problem = _for_visitors(request, problem)
         page = None if page_of is None else page_of(request, problem)
         return page or problem_of(problem)
 
     kinds = (HTTPException, DeniableError, DatabaseError)
     return dict.fromkeys(kinds, answer_problem)
+
+
+def _for_visitors(request: Request, problem: Exception) -> Exception:
+    """What is told of a problem. Where something is, and in which state, is for people who
+    are signed in; others get one sentence, and the log has the rest."""
+    if not isinstance(problem, ServerUnavailable) or getattr(request.state, "person", None):
+        return problem
+    LOG.error("unavailable: %s", problem)
+    return ServerUnavailable(AWAY)
 
 
 def _on_failure(

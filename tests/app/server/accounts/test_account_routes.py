@@ -3,7 +3,9 @@ import socket
 from urllib.parse import quote, urlsplit
 
 import pytest
+from fastapi import APIRouter
 from fastapi.testclient import TestClient
+from starlette.responses import HTMLResponse
 
 from deniable.app.server.accounts.access_gate import AccessGate
 from deniable.app.server.accounts.account_routes import account_router
@@ -12,6 +14,8 @@ from deniable.app.server.accounts.login_desk import LOGINS_PER_HOUR, LoginDesk
 from deniable.app.server.accounts.oidc_providers import Provider
 from deniable.app.server.accounts.shared_limits import SharedLimits
 from deniable.app.server.application import make_application
+from deniable.app.server.problem_details import problem_of
+from deniable.errors import ServerUnavailable
 from tests.app.server.accounts.provider import return_path, running_provider
 from tests.app.server.hostile_addresses import ADDRESSES
 
@@ -128,6 +132,40 @@ def test_after_too_many_tries_the_true_time_to_wait_is_said(identities, password
         assert log_in(visitor).status_code == 401
         refusal = log_in(visitor)
     assert (refusal.status_code, refusal.headers["retry-after"]) == (429, "100")
+
+
+class AwayLimits:
+    def allow(self, who):
+        raise ServerUnavailable("'/srv/server.sqlite' cannot be used now (SQLITE_BUSY).")
+
+
+@pytest.mark.parametrize("accepted", ["*/*", "text/html"])
+def test_visitors_are_not_told_what_is_away(identities, caplog, accepted):
+    """Who is signed in is told, and the log has it."""
+    token = identities.new_token("olga", role="owner")
+    router = account_router(
+        identities, origin=ORIGIN, desk=LoginDesk(identities, limits=AwayLimits())
+    )
+    fails = APIRouter()
+    fails.add_api_route("/who", lambda: AwayLimits().allow("olga"), methods=["GET"])
+    application = make_application(
+        fails,
+        router,
+        https=True,
+        gate=AccessGate(identities, origin=ORIGIN),
+        problem_of=problem_of,
+        page_of=lambda _, problem: (
+            HTMLResponse(str(problem), 503) if "html" in accepted else None
+        ),
+    )
+    with TestClient(application, base_url=ORIGIN) as visitor:
+        answer = visitor.post("/login", json={}, headers=OURS | {"Accept": accepted})
+        signed_in = visitor.get("/who", headers={"Authorization": f"Bearer {token}"})
+    assert (answer.status_code, signed_in.status_code) == (503, 503)
+    assert "cannot be done now" in answer.text
+    assert "sqlite" not in answer.text.lower()
+    assert "/srv/server.sqlite" in caplog.text
+    assert "/srv/server.sqlite" in signed_in.text
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ def test_addresses_that_are_not_https_are_refused(login, provider, address):
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_a_provider_cannot_lead_the_server_into_the_owners_network(name):
+def test_a_provider_names_no_address_that_is_internal_by_its_spelling(name):
     """Fifty spellings, as https addresses too. The issuer's own host is the owner's choice."""
     issuer = "https://login.clinic.example"
     public = Provider("clinic", issuer, "deniable")

@@ -7,14 +7,15 @@
 
 Nothing that a visitor sends chooses an address: the issuer is the file's, and its other
 addresses come from its own discovery document, which must name the same issuer. They are on the
-issuer's host or on a public one: a provider on the internet cannot lead the server to an
-address inside of the owner's network.
+issuer's host, on one that the file names as well (`hosts = ["keys.clinic.internal"]`), or on
+one that is public by its spelling. Names are not looked up: a public name that leads into the
+owner's network is not seen here, and must answer with a certificate for that name.
 """
 
 import ipaddress
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -22,9 +23,29 @@ from urllib.parse import urlsplit
 from deniable.app.server.loopback_hosts import is_loopback
 from deniable.errors import InvalidParameter, ServerUnavailable
 
-_KEYS = {"issuer", "client_id", "client_secret_file"}
+_KEYS = {"issuer", "client_id", "client_secret_file", "hosts"}
 _PUBLIC_NAME = re.compile(r"([a-z0-9_-]+\.)+(?P<last>[a-z][a-z0-9-]*)", re.ASCII)
-_INTERNAL = {"localhost", "local", "internal", "intranet", "lan", "arpa"}  # ends of names
+# Ends of names that are nobody's on the internet.
+_INTERNAL = {"localhost", "localdomain", "local", "internal", "intranet", "private", "lan"}
+_INTERNAL |= {
+    "corp",
+    "home",
+    "mail",
+    "svc",
+    "cluster",
+    "consul",
+    "docker",
+    "test",
+    "invalid",
+    "arpa",
+}
+_WRITTEN_NUMBERS = re.compile(r"(^|[^0-9])[0-9]{1,3}([.-][0-9]{1,3}){3}([^0-9]|$)", re.ASCII)
+_WRITTEN_HEX = re.compile(r"(^|[.-])[0-9a-f]{8}([.-]|$)", re.ASCII)  # as of nip.io
+_TO_ITSELF = {"localtest.me", "lvh.me", "vcap.me"}  # public names of the reader's own machine
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_OWN_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")  # of one network only
+_ISATAP = (0x5EFE, 0x02005EFE)  # before an IPv4 address
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _ADDRESSES = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
@@ -41,6 +62,7 @@ class Provider:
     issuer: str
     client_id: str
     client_secret: str | None = field(default=None, repr=False)
+    hosts: tuple[str, ...] = ()  # further ones of the provider, internal or not
 
     def __post_init__(self) -> None:
         if not re.fullmatch("[a-z][a-z0-9-]{0,30}", self.name):
@@ -77,10 +99,11 @@ class Provider:
                     f"The provider `{self.name}` gives no https address as its {name}."
                 )
             host = urlsplit(address).hostname or ""
-            if host != here and not is_public_host(host):
+            if host not in (here, *self.hosts) and not is_public_host(host):
                 raise ServerUnavailable(
                     f"The provider `{self.name}` gives an address of an internal network as "
-                    f"its {name}. It must be on {here}, or on a public host."
+                    f"its {name}. It must be on {here}, on a public host, or on one of the "
+                    "`hosts` in the file of providers."
                 )
         names_itself = document.get("authorization_response_iss_parameter_supported") is True
         return {**endpoints, "iss": "required" if names_itself else ""}  # type: ignore[dict-item]
@@ -107,21 +130,51 @@ def is_safe_address(address: str, *, loopback: bool) -> bool:
 
 def is_public_host(host: str) -> bool:
     """Whether a host is on the internet, as far as its spelling says: a name with a public end,
-    or a public address that is written in full.
+    or a public address that is written in full. A name with an address in it is not public.
 
     >>> is_public_host("login.clinic.example"), is_public_host("93.184.216.34")
     (True, True)
     >>> [
     ...     is_public_host(host)
-    ...     for host in ("10.0.0.1", "2130706433", "metadata.google.internal")
+    ...     for host in ("10.0.0.1", "10.0.0.1.nip.io", "metadata.google.internal")
     ... ]
     [False, False, False]
     """
     try:
-        return ipaddress.ip_address(host).is_global
+        return all(map(_is_public_address, _addresses_in(ipaddress.ip_address(host))))
     except ValueError:
-        found = _PUBLIC_NAME.fullmatch(host.lower())
-        return found is not None and found["last"] not in _INTERNAL
+        return _is_public_name(host.lower())
+
+
+def _is_public_name(host: str) -> bool:
+    """Whether a name has a public end, and no address in it that it may stand for."""
+    match = _PUBLIC_NAME.fullmatch(host)
+    if match is None or match["last"] in _INTERNAL or _WRITTEN_NUMBERS.search(host):
+        return False
+    own = ".".join(host.split(".")[-2:])
+    return own not in _TO_ITSELF and _WRITTEN_HEX.search(host) is None
+
+
+def _is_public_address(address: _Address) -> bool:
+    own = address.version == 6 and address in _OWN_NAT64
+    return address.is_global and not address.is_multicast and not own
+
+
+def _addresses_in(address: _Address) -> Iterator[_Address]:
+    """The address that packets go to: itself, or the one inside of it by a way from IPv6."""
+    if address.version == 4:
+        yield address
+        return
+    before_last = int(address) >> 32
+    low = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    if address.ipv4_mapped or address in _NAT64 or before_last == 0:
+        yield low
+        return
+    if before_last & 0xFFFFFFFF in _ISATAP:
+        yield low
+    if address.sixtofour:
+        yield address.sixtofour
+    yield address
 
 
 def read_providers(file: Path) -> dict[str, Provider]:
@@ -145,13 +198,20 @@ def read_providers(file: Path) -> dict[str, Provider]:
 
 def _read(name: str, table: object, folder: Path) -> Provider:
     known = isinstance(table, dict) and {"issuer", "client_id"} <= table.keys() <= _KEYS
-    if not known or not all(isinstance(value, str) for value in table.values()):  # type: ignore[attr-defined]
+    texts, hosts = dict(table) if isinstance(table, dict) else {}, []
+    if known:
+        hosts = texts.pop("hosts", [])
+    if (
+        not known
+        or not isinstance(hosts, list)
+        or not all(isinstance(value, str) for value in (*texts.values(), *hosts))
+    ):
         raise InvalidParameter(
             f"The provider `{name}` needs issuer and client_id, and may have "
-            "client_secret_file. It can have nothing else."
+            "client_secret_file and hosts, a list. It can have nothing else."
         )
-    assert isinstance(table, dict)
     secret = None
-    if "client_secret_file" in table:
-        secret = (folder / table["client_secret_file"]).read_text(encoding="utf-8").strip()
-    return Provider(name, table["issuer"], table["client_id"], secret)
+    if "client_secret_file" in texts:
+        secret = (folder / texts["client_secret_file"]).read_text(encoding="utf-8").strip()
+    lowered = tuple(host.lower() for host in hosts)
+    return Provider(name, texts["issuer"], texts["client_id"], secret, lowered)
