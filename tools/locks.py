@@ -59,43 +59,45 @@ def read_lock(text: str) -> tuple[list[str], dict[str, tuple[str, set[str]]]]:
     entries = "".join(line for line in text.splitlines(keepends=True) if line[0] != "#")
     if _ENTRY.sub("", entries):
         raise ValueError("A lock has libraries with versions and hashes, and no more.")
-    asked = [line[len(_FROM) :].strip() for line in comments if line.startswith(_FROM)]
+    requirements = [line[len(_FROM) :].strip() for line in comments if line.startswith(_FROM)]
     locked = {
         name: (version, {*re.findall("[0-9a-f]{64}", hashes)})
         for name, version, hashes in _ENTRY.findall(entries)
     }
-    return asked, locked
+    return requirements, locked
 
 
-def write_lock(asked: list[str], locked: dict[str, tuple[str, set[str]]]) -> str:
+def write_lock(requirements: list[str], locked: dict[str, tuple[str, set[str]]]) -> str:
     """A lock as pip reads it."""
     entries = (
-        "".join([f"{name}=={version}", *(f" \\\n    --hash=sha256:{one}" for one in hashes)])
+        "".join(
+            [f"{name}=={version}", *(f" \\\n    --hash=sha256:{digest}" for digest in hashes)]
+        )
         for name, version, hashes in (
             (name, version, sorted(hashes)) for name, (version, hashes) in locked.items()
         )
     )
     return "".join(
-        [_HEAD, *(f"{_FROM}{line}\n" for line in asked), *(f"{e}\n" for e in entries)]
+        [_HEAD, *(f"{_FROM}{line}\n" for line in requirements), *(f"{e}\n" for e in entries)]
     )
 
 
-def resolve(asked: list[str]) -> dict[str, tuple[str, set[str]]]:
+def resolve(requirements: list[str]) -> dict[str, tuple[str, set[str]]]:
     """One version of each library for all targets, with the hash of each target's file."""
-    found: dict[str, tuple[str, set[str]]] = {}
+    chosen: dict[str, tuple[str, set[str]]] = {}
     for python in PYTHONS:
         for processor in PROCESSORS:
-            fixed = [f"{name}=={version}" for name, (version, _) in found.items()]
-            for name, version, digest in _choose(asked, fixed, python, processor):
-                known, hashes = found.setdefault(name, (version, set()))
+            fixed = [f"{name}=={version}" for name, (version, _) in chosen.items()]
+            for name, version, digest in _choose(requirements, fixed, python, processor):
+                known, hashes = chosen.setdefault(name, (version, set()))
                 if known != version:
                     raise AssertionError(f"{name} has two versions: {known} and {version}.")
                 hashes.add(digest)
-    return dict(sorted(found.items()))
+    return dict(sorted(chosen.items()))
 
 
 def _choose(
-    asked: list[str], fixed: list[str], python: str, processor: str
+    requirements: list[str], fixed: list[str], python: str, processor: str
 ) -> list[tuple[str, str, str]]:
     """What pip would install there: name, version and SHA-256. It installs nothing."""
     with tempfile.TemporaryDirectory() as folder:
@@ -109,18 +111,22 @@ def _choose(
             f"--target={folder}",
             f"--python-version={python}",
         ]
-        command += ["--implementation=cp", *(f"--platform={one}" for one in platforms), *asked]
+        command += [
+            "--implementation=cp",
+            *(f"--platform={platform}" for platform in platforms),
+            *requirements,
+        ]
         # Only what everybody can get: no folders and lists of files that this machine adds.
         apart = {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": "", "PIP_EXTRA_INDEX_URL": ""}
         subprocess.run(command, check=True, env=os.environ | apart)
         chosen = json.loads(report.read_text(encoding="utf-8"))["install"]
     return [
         (
-            re.sub("[-_.]+", "-", one["metadata"]["name"]).lower(),
-            one["metadata"]["version"],
-            one["download_info"]["archive_info"]["hashes"]["sha256"],
+            re.sub("[-_.]+", "-", library["metadata"]["name"]).lower(),
+            library["metadata"]["version"],
+            library["download_info"]["archive_info"]["hashes"]["sha256"],
         )
-        for one in chosen
+        for library in chosen
     ]
 
 
@@ -131,9 +137,9 @@ def _tag(library: str) -> str:
 def main() -> None:
     """Writes both locks."""
     for name in LOCKS:
-        asked = wanted(name)
-        locked = resolve(asked)
-        lock_file(name).write_text(write_lock(asked, locked), encoding="utf-8")
+        requirements = wanted(name)
+        locked = resolve(requirements)
+        lock_file(name).write_text(write_lock(requirements, locked), encoding="utf-8")
         print(f"{lock_file(name).relative_to(ROOT)}: {len(locked)} libraries")
 
 

@@ -16,9 +16,9 @@ def locked(name):
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_a_lock_is_for_what_is_asked_for(name):
-    asked, versions = locked(name)
-    assert asked == wanted(name), "run   .venv/bin/python -m tools.locks"
-    for line in asked:
+    wanted_lines, versions = locked(name)
+    assert wanted_lines == wanted(name), "run   .venv/bin/python -m tools.locks"
+    for line in wanted_lines:
         requirement = Requirement(line)
         version, hashes = versions[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(version), line
@@ -28,8 +28,8 @@ def test_a_lock_is_for_what_is_asked_for(name):
 @pytest.mark.parametrize("name", LOCKS)
 def test_a_lock_has_what_its_libraries_need(name):
     """pip refuses to install anything that a lock leaves out."""
-    asked, versions = locked(name)
-    waiting, seen = [Requirement(line) for line in asked], set()
+    wanted_lines, versions = locked(name)
+    waiting, seen = [Requirement(line) for line in wanted_lines], set()
     while waiting:
         requirement = waiting.pop()
         library = canonicalize_name(requirement.name)
@@ -76,8 +76,8 @@ def test_a_lock_names_no_address(name):
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_a_lock_is_read_as_it_was_written(name):
-    asked, versions = locked(name)
-    assert write_lock(asked, versions) == lock_file(name).read_text(encoding="utf-8")
+    wanted_lines, versions = locked(name)
+    assert write_lock(wanted_lines, versions) == lock_file(name).read_text(encoding="utf-8")
 
 
 def test_what_is_compiled_has_a_file_for_each_python_and_processor():
