@@ -89,8 +89,8 @@ class _AccountRoutes:
         return response
 
     def _count(self, request: Request, provider: str) -> None:
-        """Counts a log-in elsewhere. What a foreign page loads as an image or a frame is none:
-        it would lock an office out."""
+        """Counts a log-in elsewhere. What a foreign page loads as an image or a frame does not
+        count: it would lock an office out."""
         if not self._elsewhere.knows(provider):
             raise HTTPException(404)
         if request.headers.get("sec-fetch-dest", "document") != "document":

@@ -6,11 +6,11 @@ people cause few writes, and workers together allow never more than the limit an
 twentieth less, however many they are. A period is a full minute or hour of the clock. Where the
 database is away, or busy for seconds, nothing is allowed: ServerUnavailable.
 
-Nobody can fill the database. People have a row each. Addresses have 65,536 buckets for each
-kind of limit, and an address counts in the bucket that a hash names; its key is in the memory
-of the server's processes only, and it is another bucket in each period. If 1,000 addresses come
-in an hour, 985 are alone in theirs, and two in one bucket share its limit. Rows of earlier
-periods are deleted a thousand at a time.
+Nobody can fill the database. People have a row each. For addresses there are 16,384 buckets an
+hour for each kind of limit: an address counts in the bucket that a hash names. If 1,000 come in
+an hour, 940 are alone in theirs; two in one bucket share its limit. Of a bucket another hash is
+written, and the day. The key is in the memory of the server's processes only, and all is
+different in each hour. Rows of earlier days are deleted a thousand at a time.
 """
 
 import hashlib
@@ -23,7 +23,8 @@ from deniable.app.server.rate_limits import network_of
 
 _PART = 20  # a worker takes at most this part of what it spent, so at most that part is lost
 _MOST_NAMES = 100_000  # that one worker remembers
-_BUCKETS = 1 << 16
+_BUCKETS = 1 << 14
+_DAY = 86_400
 _AT_ONCE = 1000  # old rows that one request deletes
 _PATIENCE = 3.0  # seconds to wait for other writes
 _CLOCKS = 3600  # seconds that the clocks of several servers may differ
@@ -95,6 +96,10 @@ class SharedLimits:
         """The name under which somebody is counted."""
         return who
 
+    def written_as(self, period: int) -> int:
+        """What is written of a period, by which old counts are deleted."""
+        return period
+
     def _spend(self, name: str) -> bool:
         held = self._held.get(name, 0)
         if held:
@@ -108,34 +113,35 @@ class SharedLimits:
         A count never goes back to an earlier period: a worker whose clock is behind counts in
         the period that another one began.
         """
+        written = self.written_as(period)
         with self._store.writing(patience=_PATIENCE) as connection:
-            if period != self._swept:
-                self._sweep(connection, period)
+            if written != self._swept:
+                self._sweep(connection, written)
             row = connection.execute(
                 "SELECT period, count FROM shared_limits WHERE what = ? AND name = ?",
                 (self._what, name),
             ).fetchone()
             before = 0
-            if row is not None and period <= int(row[0]) <= period + self._ahead:
-                period, before = int(row[0]), int(row[1])
+            if row is not None and written <= int(row[0]) <= written + self._ahead:
+                written, before = int(row[0]), int(row[1])
             taken = max(0, min(share, self._most - before))
             if taken:
                 connection.execute(
                     "INSERT INTO shared_limits VALUES (?, ?, ?, ?) ON CONFLICT (what, name)"
                     " DO UPDATE SET period = excluded.period, count = excluded.count",
-                    (self._what, name, period, before + taken),
+                    (self._what, name, written, before + taken),
                 )
         return taken
 
-    def _sweep(self, connection: Statements, period: int) -> None:
+    def _sweep(self, connection: Statements, written: int) -> None:
         """Deletes some rows that no clock needs any more."""
         deleted = connection.execute(
             "DELETE FROM shared_limits WHERE what = ? AND name IN (SELECT name FROM"
             " shared_limits WHERE what = ? AND period < ? LIMIT ?)",
-            (self._what, self._what, period - self._ahead, _AT_ONCE),
+            (self._what, self._what, written - self._ahead, _AT_ONCE),
         ).rowcount
         if deleted < _AT_ONCE:
-            self._swept = period
+            self._swept = written
 
 
 class SharedAddressLimits(SharedLimits):
@@ -157,9 +163,16 @@ class SharedAddressLimits(SharedLimits):
 
     def name_of(self, who: str, period: int) -> str:
         """A bucket that says nothing without the key, and nothing of other periods."""
-        told = f"{self._what} {self._about} {period} ".encode() + network_of(who)
-        digest = hashlib.blake2b(told, key=self._key, digest_size=16).digest()
-        return str(int.from_bytes(digest) % _BUCKETS)
+        who_asks = f"{self._what} {self._about} {period} ".encode() + network_of(who)
+        bucket = int.from_bytes(self._hash(who_asks)) % _BUCKETS
+        return self._hash(f"{self._what} {period} {bucket}".encode()).hex()
+
+    def written_as(self, period: int) -> int:
+        """The day: nothing that is written says at which hour somebody was here."""
+        return period * self._seconds // _DAY
+
+    def _hash(self, content: bytes) -> bytes:
+        return hashlib.blake2b(content, key=self._key, digest_size=16).digest()
 
 
 def _now() -> float:
