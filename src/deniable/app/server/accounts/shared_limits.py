@@ -163,9 +163,10 @@ class SharedAddressLimits(SharedLimits):
 
     def name_of(self, who: str, period: int) -> str:
         """A bucket that says nothing without the key, and nothing of other periods."""
-        who_asks = f"{self._what} {self._about} {period} ".encode() + network_of(who)
-        bucket = int.from_bytes(self._hash(who_asks)) % _BUCKETS
-        return self._hash(f"{self._what} {period} {bucket}".encode()).hex()
+        hour = f"{self._what} {period} ".encode()
+        address = f"address {self._about} ".encode() + network_of(who)
+        bucket = int.from_bytes(self._hash(hour + address)) % _BUCKETS
+        return self._hash(hour + f"bucket {bucket}".encode()).hex()
 
     def written_as(self, period: int) -> int:
         """The day: nothing that is written says at which hour somebody was here."""
