@@ -157,27 +157,27 @@ def variables(path: str, source: str) -> list[str]:
     if not re.search(rf"\b_*({'|'.join(sorted(vague))})\b", source):
         return []
     return [
-        f"{path}:{node.lineno} has a variable `{name}`; call it what it is."
-        for node in ast.walk(ast.parse(source))
-        for name in _bound_names(node)
+        f"{path}:{line} has a variable `{name}`; call it what it is."
+        for line, name in _bound_names(ast.parse(source))
         if name in vague
     ]
 
 
-def _bound_names(node: ast.AST) -> tuple[str, ...]:
-    """The variables that a node of the tree itself gives a value."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-            return (name,)
-        case ast.Attribute(attr=name, ctx=ast.Store()):
-            return (name.lstrip("_"),)
-        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            return (name,)
-        case ast.ExceptHandler(name=str(name)):
-            return (name,)
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            return (name.lstrip("_"),)
-    return ()
+def _bound_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every name that a source gives to something, with its line; `_x` counts as x."""
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.arg(arg=name)
+                | ast.Attribute(attr=name, ctx=ast.Store())
+                | ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+                | ast.ExceptHandler(name=str(name))
+            ):
+                yield node.lineno, name.lstrip("_")
 
 
 def mirror(path: str, sources: Set[str]) -> list[str]:
