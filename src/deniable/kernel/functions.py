@@ -162,7 +162,7 @@ def _elements(node: Node, scope: RowScope) -> list[Value]:
 
 def _whole(values: list[Value]) -> bool:
     """Whether these are integers in a range, and never NULL."""
-    return all(one.kind == "int" and one.bounded and not one.null for one in values)
+    return all(value.kind == "int" and value.bounded and not value.null for value in values)
 
 
 def spread_places(node: exp.Explode, scope: RowScope) -> tuple[Value, int]:
@@ -176,10 +176,10 @@ def spread_places(node: exp.Explode, scope: RowScope) -> tuple[Value, int]:
 def places_apart(places: list[Value]) -> Value:
     """One of the places of a row: integers whose ranges do not meet."""
     require(places and _whole(places), "A place is not an integer in a range.")
-    ends = sorted((one.low, one.high) for one in places)
+    ends = sorted((place.low, place.high) for place in places)
     apart = all(a[1] < b[0] for a, b in pairwise(ends))
     require(apart, "Two places of a row may be the same.")
-    return integer(ends[0][0], ends[-1][1], max(one.bits for one in places))
+    return integer(ends[0][0], ends[-1][1], max(place.bits for place in places))
 
 
 def _json_text(node: exp.JSONExtractScalar, scope: RowScope) -> Value:
