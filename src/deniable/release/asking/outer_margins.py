@@ -4,9 +4,10 @@ Numbers that are shown unchanged keep their own margin, and public multiples of 
 multiple. The others are computed again with other draws of the known noise (`repeated_draws`):
 by formulas, or by the same SQL in the same locked process. The draws follow from the
 released tables and their plans alone, so a number has the same margin however the SQL is
-written: nobody can ask again until it happens to be small. Two things still change a margin.
-Beside a longer release there are fewer draws, and a ratio or a smooth function that stands for
-the same number has another rule (`_margin`). Draw 0 has the released
+written: nobody can ask again until it happens to be small. The rule still depends on the SQL: a
+sum of one number is drawn, beside a long release there are fewer draws, and ratios, smooth
+functions and rows chosen by noise have other rules (`_margin`). So one number can have a few
+margins, which are fixed. Draw 0 has the released
 numbers themselves: if it does not repeat the answer row by row, no margin is shown. What jumps
 has no margin, and a note says so.
 """

@@ -147,7 +147,7 @@ def seeds_of(releases: Mapping[str, Release]) -> dict[str, tuple[str, ...]]:
     have equal tables by chance, though their noise is independent: these get two seeds.
     """
     alike: dict[tuple[str, str], list[Release]] = {}
-    seeds = {}
+    seeds: dict[str, tuple[str, ...]] = {}
     for name, release in releases.items():
         about = fingerprint(release.answer.table), digest(release.plan)
         others = alike.setdefault(about, [])
