@@ -82,9 +82,7 @@ def spread_sets(node: exp.Select, rows: Relation) -> tuple[exp.Select, Relation]
     sets = next(iter(group.expressions), None)
     if not isinstance(sets, exp.GroupingSets):
         return node, rows
-    names = [
-        rows.name(only(each, "this").this) for each in only(sets, "expressions").expressions
-    ]
+    names = [rows.name(only(s, "this").this) for s in only(sets, "expressions").expressions]
     alone = only(group, "expressions").expressions == [sets] and not node.args.get("having")
     different = len({*names}) == len(names) and rows.units.isdisjoint(names)
     require(alone and different, "Grouping sets are the same, the unit's or not alone.")
@@ -93,10 +91,10 @@ def spread_sets(node: exp.Select, rows: Relation) -> tuple[exp.Select, Relation]
     columns = {name: rows.columns[name]._replace(form=None) for name in images}
     kept = rows._replace(columns={**columns, _PLACE: place}, limits=rows.carried(images))
     key, told = exp.column(_PLACE, quoted=True), f"COALESCE({', '.join(names)})"
-    parts = [(part.unalias().sql("duckdb") == told, part.copy()) for part in node.expressions]
-    outputs = [exp.alias_(key, part.alias) if same else part for same, part in parts]
-    grouped = exp.Select(expressions=outputs, group=exp.Group(expressions=[key]))
-    return grouped, kept.spread(_PLACE, len(names))
+    parts = [(p.unalias().sql("duckdb") == told, p.copy()) for p in node.expressions]
+    selected = [exp.alias_(key, part.alias) if same else part for same, part in parts]
+    groups = exp.Group(expressions=[key])
+    return exp.Select(expressions=selected, group=groups), kept.spread(_PLACE, len(names))
 
 
 def unit_in(node: Node, rows: Relation) -> str | None:
