@@ -192,6 +192,22 @@ def test_a_driver_outside_its_home_is_seen(source):
     assert guards.drivers("privacy/losses/pure.py", source)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from deniable.exact.derived_bits import DerivedBits",
+        "from deniable.exact import derived_bits",
+        "import deniable.exact.derived_bits as bits",
+        "import_module('deniable.exact.derived_bits')",
+    ],
+)
+def test_bits_that_anybody_can_compute_stay_away_from_releases(source):
+    home = "release/asking/released_part.py"
+    assert guards.drivers(home, source) == []
+    for path in ("mechanisms/noise/gaussian.py", "release/answer/answering.py"):
+        assert guards.drivers(path, source)
+
+
 def test_a_driver_at_home_is_welcome():
     assert guards.drivers("figures/curves.py", "import matplotlib.pyplot") == []
 

@@ -4,7 +4,8 @@ A check reads a plan and public facts, never a row, so equal plans have equal ve
 tests ask the same questions of the same small tables, where a check takes most of the time.
 Sessions call the kernel as they always do: only its second verdict on the same plan is the
 first one again. The tests of the kernel call it directly, each refusal is derived again, and
-at full size nothing is remembered.
+at full size nothing is remembered, except by tests that say so themselves
+(`plans_checked_once` in tests/release/conftest.py).
 """
 
 import hashlib

@@ -64,8 +64,8 @@ def test_long_answers_leave_room_for_what_is_drawn():
         f'text="{"Who was it that asked you first? " * 5}"\n'
         f'options=["{"a doctor who works for a club, " * 5}", "a coach", "a friend"]\n'
     )
-    (asked,) = report(survey, parse_reports(survey, ['{"a":0}'] * 90)).results
-    (axes,) = surveys.estimates(asked).axes
+    (result,) = report(survey, parse_reports(survey, ['{"a":0}'] * 90)).results
+    (axes,) = surveys.estimates(result).axes
     lines = [line for tick in axes.get_yticklabels() for line in tick.get_text().split("\n")]
     assert len(lines) == 5
     assert max(map(len, lines)) <= 28

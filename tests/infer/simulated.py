@@ -20,8 +20,8 @@ def laplace(rng, epsilon, size):
 def share_parts(epsilon):
     """Rows with and without the outcome, each with noise: the sum is the first of them."""
     noise = Laplace(epsilon=Fraction(str(epsilon))).noise()
-    zero, one = Fraction(0), Fraction(1)
-    return (NoisePart(noise, one, one), NoisePart(noise, zero, one))
+    none, whole = Fraction(0), Fraction(1)
+    return (NoisePart(noise, whole, whole), NoisePart(noise, none, whole))
 
 
 def released_shares(rng, *, units, share, epsilon, releases):
@@ -150,11 +150,11 @@ def released_clusters(rng, *, kinds, units, most, epsilon, releases, moments=Tru
             epsilon=Fraction(str(epsilon)) * share / parts, sensitivity=most_of_one
         ).noise()
 
-    zero, one = Fraction(0), Fraction(1)
+    none, whole = Fraction(0), Fraction(1)
     if not moments:
         having, noise = noisy(y, most, 1)
         others, _ = noisy(n - y, most, 1)
-        both = (NoisePart(noise, one, one), NoisePart(noise, zero, one))
+        both = (NoisePart(noise, whole, whole), NoisePart(noise, none, whole))
         return GroupMeans(
             tuple(range(releases)), having, having + others, both, "mean", cluster=float(most)
         )
@@ -167,7 +167,7 @@ def released_clusters(rng, *, kinds, units, most, epsilon, releases, moments=Tru
         tuple(range(releases)),
         above,
         below,
-        (NoisePart(of_sum, one, zero), NoisePart(of_rows, zero, one)),
+        (NoisePart(of_sum, whole, none), NoisePart(of_rows, none, whole)),
         "mean",
         cluster=float(most),
         moments=UnitMoments(squares, tuple(((noise, 1.0),) for noise in noises)),

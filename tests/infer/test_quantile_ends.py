@@ -203,8 +203,8 @@ def test_the_median_over_rows_of_persons_is_covered(most, size, figure):
         values = np.minimum(rng.exponential(200, 800), 1000).repeat(most)
         people = np.arange(800).repeat(most)
         data = protect_persons(people, values, most, expected_rows=800 * most)
-        (found,) = data.sql(TEXT, epsilon=2).population()
-        missed.append(not found.low <= 200 * np.log(2) <= found.high)
+        (median,) = data.sql(TEXT, epsilon=2).population()
+        missed.append(not median.low <= 200 * np.log(2) <= median.high)
     assert few_errors(figure, missed)
 
 
@@ -215,10 +215,10 @@ def test_rows_of_a_person_count_as_one_draw():
         values = np.sort(np.arange(1000.0))
         data = protect_persons(people, values, most, expected_rows=1000)
         release = data.sql(TEXT, epsilon=200)
-        (found,) = release.population()
-        widths.append(found.high - found.low)
-        assert found.low < 500 < found.high
-        assert len(found.notes) == (most > 1)
+        (median,) = release.population()
+        widths.append(median.high - median.low)
+        assert median.low < 500 < median.high
+        assert len(median.notes) == (most > 1)
         # One person's four rows move the number of rows by four, and the kernel checks it.
         (count,) = [o for o in release.plan.outputs if o.name == "m: rows"]
         assert release.plan.max_rows_per_unit_per_group == most
@@ -232,8 +232,8 @@ def test_quantiles_are_not_mixed_with_numbers_over_units():
         data.sql("SELECT MEDIAN(x) AS m, AVG(x) AS a FROM v FOR POPULATION", epsilon=1)
     assert str(data.remaining) == "epsilon 1000, delta 0"
     release = data.sql("SELECT MEDIAN(x) AS m, COUNT(*) AS n FROM v FOR POPULATION", epsilon=99)
-    (found,) = release.population()
-    assert found.low < 400 < found.high
+    (median,) = release.population()
+    assert median.low < 400 < median.high
     assert release["n"] == pytest.approx([800], abs=5)
 
 

@@ -158,9 +158,12 @@ def test_sums_and_counts_of_whole_units_by_the_number_of_units(times):
 def test_a_frame_may_be_known_for_each_stratum():
     text = "SELECT ward, SUM(cost) AS s FROM visits GROUP BY ward"
     by = {"frame": {"A": 20_000, "B": 4_000}, "by": "ward", "clustered": True}
-    found = framed_sum(text, times=2, **by)
+    totals = framed_sum(text, times=2, **by)
     for result, frame, people in zip(
-        found, (20_000, 4_000), (np.arange(3000) % 3 > 0, np.arange(3000) % 3 == 0), strict=True
+        totals,
+        (20_000, 4_000),
+        (np.arange(3000) % 3 > 0, np.arange(3000) % 3 == 0),
+        strict=True,
     ):
         mean = 2 * (np.arange(3000) % 7)[people].mean()
         assert result.low < frame * mean < result.high
@@ -201,8 +204,8 @@ def test_some_rows_of_a_frame_are_refused_before_the_charge():
             visits.sql(f"{text} FOR POPULATION", epsilon=1)
     assert str(visits.remaining) == "epsilon 1000, delta 0"
     text = "SELECT SUM(CASE WHEN ward = 'A' THEN cost ELSE 0 END) AS s FROM visits"
-    (found,) = visits.sql(f"{text} FOR POPULATION", epsilon=500).population()
-    assert found.low < 20 * sum(n % 7 for n in range(3000) if n % 3) < found.high
+    (total,) = visits.sql(f"{text} FOR POPULATION", epsilon=500).population()
+    assert total.low < 20 * sum(n % 7 for n in range(3000) if n % 3) < total.high
     rows = protect(times=2, sample={"frame": 60_000})
     with pytest.raises(InvalidQuery, match="needs the `fraction`"):
         rows.sql("SELECT SUM(cost) AS s FROM visits FOR POPULATION", epsilon=1)

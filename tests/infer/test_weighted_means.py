@@ -72,8 +72,8 @@ def test_frames_of_units_are_no_weights_of_rows():
     release = people.sql(TEXT, epsilon=50)
     with pytest.raises(InvalidParameter, match="counts ids, and this mean is over rows"):
         infer.weighted(release)
-    found = infer.weighted(release, {"N": 1, "S": 1})
-    assert found.low < 0.25 < found.high
+    mean = infer.weighted(release, {"N": 1, "S": 1})
+    assert mean.low < 0.25 < mean.high
 
 
 def missed_strata(rows, *, epsilon, releases, seed):

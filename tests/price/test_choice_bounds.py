@@ -162,15 +162,15 @@ def test_no_method_beats_the_rank_margin(epsilon, relation):
 
 
 def test_rank_margins_grow_with_the_grid_and_the_relation():
-    def found(cells, relation):
+    def margin(cells, relation):
         options = {"rows": 10**6, "epsilon": 0.1, "neighbors": relation}
         return rank_margin(cells=cells, **options).value
 
-    assert found(10**3, "replace") < found(10**6, "replace")
-    assert found(10**6, "add-remove") < found(10**6, "replace")
+    assert margin(10**3, "replace") < margin(10**6, "replace")
+    assert margin(10**6, "add-remove") < margin(10**6, "replace")
     # ln(cells * 0.95 / 0.05) / (2 epsilon), up to one rank.
     expected = math.log(10**6 * 19) / 0.2
-    assert found(10**6, "replace") == pytest.approx(expected, abs=2)
+    assert margin(10**6, "replace") == pytest.approx(expected, abs=2)
 
 
 def test_groups_that_must_stay_hidden():

@@ -21,12 +21,14 @@ def wrong():
 
 @pytest.mark.parametrize("plugin", [True, False])
 def test_no_example_asks_for_all_sources(pytester, monkeypatch, plugin):
-    asked = []
-    monkeypatch.setattr(linecache, "checkcache", lambda filename=None: asked.append(filename))
+    requests = []
+    monkeypatch.setattr(
+        linecache, "checkcache", lambda filename=None: requests.append(filename)
+    )
     before = linecache.checkcache
     pytester.makepyfile(examples=EXAMPLES)
     # What pytest itself asks for, to show a failure, is one file each.
     options = ["--doctest-modules", "examples.py", *(["-p", "tools.doctests"] * plugin)]
     pytester.runpytest_inprocess(*options).assert_outcomes(passed=1, failed=1)
-    assert (None in asked) != plugin
+    assert (None in requests) != plugin
     assert linecache.checkcache is before

@@ -138,21 +138,21 @@ class RemoteSession(Session):
         *,
         fresh: bool = False,
         question_id: str | None = None,
-        asked: Mapping[str, Any] | None = None,
+        purpose: Mapping[str, Any] | None = None,
     ) -> Iterator[Run | RecalledRun]:
         """The answers of a question in several steps, which the server runs all by itself."""
-        if asked is None:
+        if purpose is None:
             raise refuse_runs()
         for plan in plans:
             self._check(plan)
         forms = [self._records.canonical_form(plan)[1] for plan in plans]
         common_fields = {"part": _part_of(self.rows), "expects": forms}
-        if "question" not in asked:  # a profile, or a measurement of limits
+        if "question" not in purpose:  # a profile, or a measurement of limits
             request = {
-                name: _write_options(options) for name, options in asked.items()
+                name: _write_options(options) for name, options in purpose.items()
             } | common_fields
         else:
-            request = _write_question(asked["question"], asked["options"]) | common_fields
+            request = _write_question(purpose["question"], purpose["options"]) | common_fields
             request["fresh"] = fresh
         outcome = _await_outcome(self._calls, request, question_id)
         question = canonical.digest_json(["deniable run 1", *forms])
@@ -165,7 +165,7 @@ class RemoteSession(Session):
         for plan in outer_plan.distinct:
             self._check(plan)
         forms = [self._records.canonical_form(plan)[1] for plan in outer_plan.distinct]
-        request = _write_question(outer_plan.asked["question"], outer_plan.asked["options"])
+        request = _write_question(outer_plan.request["question"], outer_plan.request["options"])
         request |= {"part": _part_of(self.rows), "expects": forms, "fresh": fresh}
         outcome = _await_outcome(self._calls, request, question_id)
         return read_outer(outer_plan, self._records, outcome)

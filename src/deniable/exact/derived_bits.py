@@ -2,7 +2,7 @@
 
 AES-256 in counter mode; its key is the SHA-256 of the text. They protect nothing: who knows the
 text can compute them. They serve margins that are found by drawing known noise again, never the
-noise of a release.
+noise of a release: a house rule names the one module that may import this one.
 """
 
 import hashlib

@@ -76,8 +76,8 @@ def difference(
     design and the numbers of no and yes:
 
     >>> coins = dp.RandomizedResponse(odds=3)
-    >>> asked = {"A": (coins, (600, 400)), "B": (coins, (700, 300))}
-    >>> round(dp.infer.difference(asked, "A", "B").value, 2)
+    >>> groups = {"A": (coins, (600, 400)), "B": (coins, (700, 300))}
+    >>> round(dp.infer.difference(groups, "A", "B").value, 2)
     0.2
     """
     by_group = _read(release, value, rows)

@@ -43,8 +43,8 @@ def total(
     >>> rows = pa.table({"ward": ["A"] * 4000 + ["B"] * 1000})
     >>> visits = dp.protect(rows, keys={"ward": ["A", "B"]}, epsilon=1)
     >>> counts = visits.sql("SELECT ward, COUNT(*) AS n FROM data GROUP BY ward", epsilon=1)
-    >>> found = dp.infer.total(counts)
-    >>> found.value == sum(counts["n"]), round(found.high - found.value)
+    >>> inferred = dp.infer.total(counts)
+    >>> inferred.value == sum(counts["n"]), round(inferred.high - inferred.value)
     (True, 4)
     """
     level = confidence_level(confidence)
@@ -75,8 +75,8 @@ def share(
     >>> rows = pa.table({"ward": ["A"] * 4000 + ["B"] * 1000})
     >>> visits = dp.protect(rows, keys={"ward": ["A", "B"]}, epsilon=1)
     >>> counts = visits.sql("SELECT ward, COUNT(*) AS n FROM data GROUP BY ward", epsilon=1)
-    >>> found = dp.infer.share(counts, ["A"])
-    >>> found.low < 0.8 < found.high < 0.81
+    >>> inferred = dp.infer.share(counts, ["A"])
+    >>> inferred.low < 0.8 < inferred.high < 0.81
     True
     """
     level = confidence_level(confidence)

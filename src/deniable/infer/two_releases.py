@@ -49,8 +49,8 @@ def calculate_with_both(
     >>> all_rows = visits.sql("SELECT COUNT(*) AS n FROM data", epsilon=1)
     >>> wards = visits.sql("SELECT ward, COUNT(*) AS n FROM data GROUP BY ward", epsilon=1)
     >>> part = ReleasedNumbers(wards, ["A"], "n")
-    >>> found = calculate_with_both(part, "share", ReleasedNumbers(all_rows, [()], "n"))
-    >>> found.low < 0.8 < found.high < 0.81
+    >>> share = calculate_with_both(part, "share", ReleasedNumbers(all_rows, [()], "n"))
+    >>> share.low < 0.8 < share.high < 0.81
     True
     """
     level = confidence_level(confidence)

@@ -39,8 +39,8 @@ def weighted(
     ...     rows, bounds={"ill": (0, 1)}, keys={"region": ["N", "S"]}, epsilon=1
     ... )
     >>> text = "SELECT region, COUNT(ill) AS n, AVG(ill) AS share FROM data GROUP BY region"
-    >>> found = dp.infer.weighted(people.sql(text, epsilon=1), {"N": 10_000, "S": 90_000})
-    >>> found.low < 0.05 < found.high
+    >>> mean = dp.infer.weighted(people.sql(text, epsilon=1), {"N": 10_000, "S": 90_000})
+    >>> mean.low < 0.05 < mean.high
     True
     """
     level = confidence_level(confidence)

@@ -74,27 +74,23 @@ class Derivation:
         once, so a row has one number. Which number depends on other rows: so it may only be
         compared with itself, in GROUP BY and PARTITION BY.
         """
-        relations = dict(tables)
-        for expression in [] if node is None else only(node, "expressions").expressions:
+        named = dict(tables)
+        for cte in [] if node is None else only(node, "expressions").expressions:
             inner = only(
-                only(expression, "alias", "this", "materialized").this, "expressions", "from_"
+                only(cte, "alias", "this", "materialized").this, "expressions", "from_"
             )
-            name = folded(only(expression.args["alias"], "this").name)
+            name = folded(only(cte.args["alias"], "this").name)
             source = only(inner.args["from_"], "this").this
             used = {folded(table.name) for table in source.find_all(exp.Table)}
-            hides = (
-                name in relations or self.facts.find(name) is not None or used & self.numbered
-            )
-            fine = not hides and expression.args.get("materialized")
+            hides = name in named or self.facts.find(name) is not None or used & self.numbered
+            fine = not hides and cte.args.get("materialized")
             require(fine, "WITH hides a table, is made twice, or is not materialized.")
             self.numbered |= used
-            numbering = require(
-                _NUMBER.match(inner.sql("duckdb")), "WITH makes no row numbers."
-            )
-            numbers = (name, int(numbering[2] or 1), int(numbering[3] or 0))
+            window = require(_NUMBER.match(inner.sql("duckdb")), "WITH makes no row numbers.")
+            numbers = (name, int(window[2] or 1), int(window[3] or 0))
             rows = self.relation(source, {})
-            relations[name] = sources.number_rows(folded(numbering[4]), numbers, rows)
-        return relations
+            named[name] = sources.number_rows(folded(window[4]), numbers, rows)
+        return named
 
     def _source(self, node: exp.Select, tables: Tables) -> Relation:
         """FROM, and at most one join. With a join, columns are named by alias and column."""
@@ -181,10 +177,8 @@ class Derivation:
             else:
                 value = cut(part, scope) or scope.value(part)
             if keys is not None:
-                row_sum = substitute(value, scope.sums)
-                value = value._replace(
-                    rank=None, form=None if row_sum is None else Form(row_sum)
-                )
+                form = substitute(value, scope.sums)
+                value = value._replace(rank=None, form=None if form is None else Form(form))
             rank = value.rank and value.rank.renamed(images)
             columns[name] = value._replace(rank=rank, polynomial=None)
         cast = any(outputs[name].find(exp.TryCast) for name in units)
@@ -275,7 +269,5 @@ def _distinct(rows: Relation, _: Node) -> Relation:
 
 def _aggregates(node: exp.Select) -> bool:
     """Whether an output is an aggregate, and no window."""
-    aggregates = (
-        aggregate for output in node.expressions for aggregate in output.find_all(exp.AggFunc)
-    )
-    return any(not isinstance(aggregate.parent, exp.Window) for aggregate in aggregates)
+    calls = (call for output in node.expressions for call in output.find_all(exp.AggFunc))
+    return any(not isinstance(call.parent, exp.Window) for call in calls)

@@ -135,10 +135,8 @@ def _lookup(node: exp.Anonymous, scope: RowScope) -> Value:
     require(constant, "An entry of a list is not a whole number.")
     inside = place.kind == "int" and not place.null and place.low >= 1
     require(inside and place.high <= len(entries), "No such place.")
-    candidates = entries[int(place.low) - 1 : int(place.high)]
-    return integer(
-        min(entry.low for entry in candidates), max(entry.high for entry in candidates), 32
-    )
+    part = entries[int(place.low) - 1 : int(place.high)]
+    return integer(min(e.low for e in part), max(e.high for e in part), 32)
 
 
 def _list_of(node: Node, scope: RowScope) -> Value:
@@ -157,16 +155,14 @@ def _list_length(node: exp.ArraySize, scope: RowScope) -> Value:
 def _elements(node: Node, scope: RowScope) -> list[Value]:
     """The elements of a list that is written down: integers in ranges."""
     require(isinstance(node, exp.Array), "A list is not written down in the statement.")
-    elements = [scope.value(element) for element in only(node, "expressions").expressions]
-    require(
-        elements and _whole(elements), "A list has elements that are not integers in a range."
-    )
-    return elements
+    parts = [scope.value(part) for part in only(node, "expressions").expressions]
+    require(parts and _whole(parts), "A list has elements that are not integers in a range.")
+    return parts
 
 
 def _whole(values: list[Value]) -> bool:
     """Whether these are integers in a range, and never NULL."""
-    return all(one.kind == "int" and one.bounded and not one.null for one in values)
+    return all(value.kind == "int" and value.bounded and not value.null for value in values)
 
 
 def spread_places(node: exp.Explode, scope: RowScope) -> tuple[Value, int]:
@@ -180,10 +176,10 @@ def spread_places(node: exp.Explode, scope: RowScope) -> tuple[Value, int]:
 def places_apart(places: list[Value]) -> Value:
     """One of the places of a row: integers whose ranges do not meet."""
     require(places and _whole(places), "A place is not an integer in a range.")
-    ends = sorted((one.low, one.high) for one in places)
+    ends = sorted((place.low, place.high) for place in places)
     apart = all(a[1] < b[0] for a, b in pairwise(ends))
     require(apart, "Two places of a row may be the same.")
-    return integer(ends[0][0], ends[-1][1], max(one.bits for one in places))
+    return integer(ends[0][0], ends[-1][1], max(place.bits for place in places))
 
 
 def _json_text(node: exp.JSONExtractScalar, scope: RowScope) -> Value:

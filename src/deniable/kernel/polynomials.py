@@ -135,18 +135,15 @@ def products(features: list[RowSum]) -> tuple[Number, Number] | None:
     If the features are all products of two out of some columns z, each ordered pair once, it is
     the sum of z_i z_j y_i y_j over all i and j, which is the square of the sum of z_i y_i.
     """
-    if any(
-        feature.test or not feature.terms or any(p for p, _ in feature.terms)
-        for feature in features
-    ):
+    if any(form.test or not form.terms or any(p for p, _ in form.terms) for form in features):
         return None
-    ends = [bounds(_in_case([feature], frozenset()), feature.boxes) for feature in features]
+    ends = [bounds(_in_case([form], frozenset()), form.boxes) for form in features]
     least = sum(a * b if a < 0 < b else min(a * a, b * b) for a, b in ends)
-    powers = [Counter(dict(monomial)) for feature in features for _, monomial in feature.terms]
+    powers = [Counter(dict(monomial)) for form in features for _, monomial in form.terms]
     pairs = Counter(tuple(sorted(power.elements())) for power in powers)
     names = {name for pair in pairs for name in pair}
     ordered = Counter(tuple(sorted(pair)) for pair in product(names, repeat=2))
-    plain = all(list(feature.terms.values()) == [1] for feature in features)
+    plain = all(list(form.terms.values()) == [1] for form in features)
     squares = sum(max(-low, high) ** 2 for low, high in ends)
     return squares, 0 if plain and pairs == ordered else max(0, -least)
 

@@ -82,7 +82,7 @@ def spread_sets(node: exp.Select, rows: Relation) -> tuple[exp.Select, Relation]
     sets = next(iter(group.expressions), None)
     if not isinstance(sets, exp.GroupingSets):
         return node, rows
-    names = [rows.name(only(one, "this").this) for one in only(sets, "expressions").expressions]
+    names = [rows.name(only(s, "this").this) for s in only(sets, "expressions").expressions]
     alone = only(group, "expressions").expressions == [sets] and not node.args.get("having")
     different = len({*names}) == len(names) and rows.units.isdisjoint(names)
     require(alone and different, "Grouping sets are the same, the unit's or not alone.")
@@ -91,10 +91,10 @@ def spread_sets(node: exp.Select, rows: Relation) -> tuple[exp.Select, Relation]
     columns = {name: rows.columns[name]._replace(form=None) for name in images}
     kept = rows._replace(columns={**columns, _PLACE: place}, limits=rows.carried(images))
     key, told = exp.column(_PLACE, quoted=True), f"COALESCE({', '.join(names)})"
-    parts = [(one.unalias().sql("duckdb") == told, one.copy()) for one in node.expressions]
-    made = [exp.alias_(key, one.alias) if same else one for same, one in parts]
-    grouped = exp.Select(expressions=made, group=exp.Group(expressions=[key]))
-    return grouped, kept.spread(_PLACE, len(names))
+    parts = [(p.unalias().sql("duckdb") == told, p.copy()) for p in node.expressions]
+    selected = [exp.alias_(key, part.alias) if same else part for same, part in parts]
+    groups = exp.Group(expressions=[key])
+    return exp.Select(expressions=selected, group=groups), kept.spread(_PLACE, len(names))
 
 
 def unit_in(node: Node, rows: Relation) -> str | None:

@@ -79,9 +79,7 @@ def answer_of(node: Node, statement: Derivation, tables: Tables) -> LastSelect:
     for condition in conditions(node.args.get("having")):
         statement.among(groups, condition, {})
     columns = statement.project(node, rows, keys).columns
-    require(
-        not any(column.unsure for column in columns.values()), "A key may have either sign."
-    )
+    require(not any(key.unsure for key in columns.values()), "A key may have either sign.")
     return LastSelect(columns, outputs(node, rows), rows, keys)
 
 
@@ -174,15 +172,12 @@ class _Check:
         sizes = tuple(None if own is None else (kind, len(own)) for kind, own in keys)
         statement = Derivation(self.facts, sizes, self.part)
         answer = answer_of(read_statement(sql), statement, self._stored(statement))
-        rows, group_keys = answer.rows, answer.sources(self._names())
+        rows, keyed = answer.rows, answer.sources(self._names())
         own = not self.withheld or answer.sources(self._names(private=True)) <= rows.units
         require(own, "A key is withheld that is not the unit.")
         charged = statement.read <= {folded(name) for name in self.plan.tables}
         require(charged, "A statement reads a private table that is not charged.")
-        groups, each = (
-            rows.groups_per_unit(group_keys) if group_keys else 1,
-            rows.rows_per_group(group_keys),
-        )
+        groups, each = rows.groups_per_unit(keyed) if keyed else 1, rows.rows_per_group(keyed)
         if groups is None or each is None:
             raise PlanRefused("A unit may have any number of groups, or of rows in a group.")
         return answer, Caps(groups, each, rows.rows_per_group([]))
@@ -208,19 +203,15 @@ class _Check:
         """The groups' statement: its columns are the keys, `units` and the features, in the
         order of the blocks, and it has one row for each group."""
         (answer, limits), names = self._read(self.plan.engine_sql), self._names()
-        unit_columns = ["units"] if self.plan.thresholding is not None else []
-        columns = [
-            *names,
-            *unit_columns,
-            *(name for block in blocks for name in block.features),
-        ]
+        units = ["units"] if self.plan.thresholding is not None else []
+        columns = [*names, *units, *(name for block in blocks for name in block.features)]
         same = list(answer.columns) == columns and answer.sources(names) == answer.keys
         require(same, "The statement has other columns or groups than the plan.")
         movements = []
         for block in blocks:
             features = [answer.form(name) for name in block.features]
             movements.append(self._block(block, features, answer.reach(features), limits))
-        return [*movements, *([self._shown(answer, limits)] if unit_columns else [])]
+        return [*movements, *([self._shown(answer, limits)] if units else [])]
 
     def _block(self, block: Block, features: list[RowSum], reach: Joint, limits: Caps) -> Moved:
         """The noise of one block. With `other`, all groups of a unit may be in the group of

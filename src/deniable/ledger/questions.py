@@ -213,11 +213,11 @@ class _Asking:
     """One asking, until it has an outcome or a reservation."""
 
     def __init__(
-        self, desk: QuestionDesk, asked: AskedQuestion, acts: QuestionActs, held: ExitStack
+        self, desk: QuestionDesk, question: AskedQuestion, acts: QuestionActs, tokens: ExitStack
     ) -> None:
-        self._desk, self._asked, self._acts, self._held = desk, asked, acts, held
+        self._desk, self._question, self._acts, self._tokens = desk, question, acts, tokens
         self._journal = desk.journal
-        self._found: Finding = None
+        self._finding: Finding = None
         self._taken: set[str] = set()  # the tokens of others that are held here
         self._adopted = ""  # the holder of a reservation that was not confirmed
         self._holder = secrets.token_hex(8)
@@ -229,7 +229,7 @@ class _Asking:
         with ExitStack() as attempt:
             if not attempt.enter_context(self._journal.hold(token)):
                 return False
-            self._held.push(attempt.pop_all())
+            self._tokens.push(attempt.pop_all())
         return True
 
     def resolve(self) -> Entry | RecalledAnswer:
@@ -242,7 +242,7 @@ class _Asking:
             except LedgerUnavailable:
                 self._desk.unconfirmed.add((os.getpid(), self._holder))
                 raise
-            finding = self._found
+            finding = self._finding
             if finding is None:
                 return next(read_entries(rows[-1]))
             if isinstance(finding, KeptAnswer):
@@ -261,7 +261,7 @@ class _Asking:
 
     def _decide(self, view: JournalView) -> Change:
         has_account = self._acts.has_account(view)
-        finding = self._found = look_up(view, self._asked, has_account=has_account)
+        finding = self._finding = look_up(view, self._question, has_account=has_account)
         if isinstance(finding, KeptAnswer) and not finding.paid:
             return self._acts.repeat(view, finding.body)
         if isinstance(finding, OpenReservation):
@@ -269,7 +269,7 @@ class _Asking:
         return self._reserve(view) if finding is None else ((), None)
 
     def _reserve(self, view: JournalView) -> Change:
-        name = self._asked.question_id
+        name = self._question.question_id
         return self._acts.reserve(
             view, {"holder": self._holder} | ({} if name is None else {"question_id": name})
         )
@@ -279,16 +279,16 @@ class _Asking:
         holder = reservation.holder
         if holder not in self._taken:
             return (), None
-        own = known_as(reservation.body["analyst"]) == known_as(self._asked.analyst)
+        own = known_as(reservation.body["analyst"]) == known_as(self._question.analyst)
         if own and (os.getpid(), holder) in self._desk.unconfirmed:
             self._adopted = holder
             return (), None
         ended = {"kind": "failed", "of": reservation.row.number, "place": 0}
         ended |= {"reference": ABANDONED, "time": self._acts.time()}
-        if reservation.body.get("question_id") == self._asked.question_id is not None:
-            self._found = FailedReservation(ABANDONED)
+        if reservation.body.get("question_id") == self._question.question_id is not None:
+            self._finding = FailedReservation(ABANDONED)
             return (ended,), None
-        self._found = None
+        self._finding = None
         bodies, state = self._reserve(view)
         return (ended, *bodies), state
 

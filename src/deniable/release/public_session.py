@@ -129,10 +129,10 @@ class Session(Door):
         >>> import deniable as dp
         >>> import pyarrow as pa
         >>> visits = pa.table({"patient": [i // 2 for i in range(4000)]})
-        >>> one = {"max_groups_per_unit": 1, "max_rows_per_unit_per_group": 1}
-        >>> data = dp.protect(visits, unit="patient", epsilon=3, **one)
-        >>> found = data.limits(epsilon=1)
-        >>> round(found.choice(groups=1, rows=1).left_out.value, 1)
+        >>> caps = {"max_groups_per_unit": 1, "max_rows_per_unit_per_group": 1}
+        >>> data = dp.protect(visits, unit="patient", epsilon=3, **caps)
+        >>> limits = data.limits(epsilon=1)
+        >>> round(limits.choice(groups=1, rows=1).left_out.value, 1)
         0.5
         """
         from deniable.release.limits.measuring import measure_limits

@@ -150,8 +150,8 @@ def report(
     ...     'id="s"\\ntitle="t"\\nepsilon=1\\n[[questions]]\\nid="a"\\n'
     ...     'kind="yes-no"\\ntext="Do you?"'
     ... )
-    >>> found = report(survey, parse_reports(survey, ['{"a":1}'] * 40 + ['{"a":0}'] * 60))
-    >>> found.results[0].labels, round(found.results[0].estimates[0].value, 3)
+    >>> reported = report(survey, parse_reports(survey, ['{"a":1}'] * 40 + ['{"a":0}'] * 60))
+    >>> reported.results[0].labels, round(reported.results[0].estimates[0].value, 3)
     (('yes',), 0.284)
     """
     chosen = language or survey.languages[0]

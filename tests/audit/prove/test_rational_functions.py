@@ -43,8 +43,8 @@ def test_a_comparison_is_refused():
 
 
 def test_signs_over_a_range():
-    zero, one = Fraction(0), Fraction(1)
-    assert (P * (1 - P)).nonnegative(zero, one)
-    assert ((P - Fraction(1, 3)) ** 2).nonnegative(zero, one)
-    assert not (P - Fraction(1, 1000)).nonnegative(zero, one)
-    assert not (1 / (P - Fraction(1, 2)) ** 2).nonnegative(zero, one)  # infinite at 1/2
+    low, high = Fraction(0), Fraction(1)
+    assert (P * (1 - P)).nonnegative(low, high)
+    assert ((P - Fraction(1, 3)) ** 2).nonnegative(low, high)
+    assert not (P - Fraction(1, 1000)).nonnegative(low, high)
+    assert not (1 / (P - Fraction(1, 2)) ** 2).nonnegative(low, high)  # infinite at 1/2

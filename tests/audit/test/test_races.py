@@ -69,11 +69,11 @@ def test_with_few_calls_single_calls_are_compared_and_then_fewer_pairs():
 def found_with(evidence, *, low_digits=None):
     """What a search found: one event with that evidence, of low digits or not."""
 
-    def one(value):
+    def event_test(value):
         return EventTest(None, False, False, value, 0.1)
 
-    floats = [] if low_digits is None else [one(low_digits)]
-    return EventTests([one(0.0)], [one(evidence)], floats)
+    floats = [] if low_digits is None else [event_test(low_digits)]
+    return EventTests([event_test(0.0)], [event_test(evidence)], floats)
 
 
 def test_floating_point_noise_stays_in_the_race_without_evidence():

@@ -44,12 +44,12 @@ def test_lists_of_different_types_are_not_put_together(dialect):
     """PostgreSQL would fail on them, after the charge."""
     kinds = {"a": "list of int", "b": "list of bigint"}
     writer = StatementWriter(dialect, {"rows": WrittenRelation("r", kinds)})
-    asked = (
+    united = (
         "SELECT COUNT(*) AS n FROM (SELECT a FROM rows UNION ALL SELECT {} AS a FROM rows) AS v"
     )
-    assert " UNION ALL " in writer.write(asked.format("a")).sql
+    assert " UNION ALL " in writer.write(united.format("a")).sql
     with pytest.raises(Unsupported, match=r"Write UNNEST into each part\. Nothing was spent"):
-        writer.write(asked.format("b"))
+        writer.write(united.format("b"))
 
 
 KEYS = {

@@ -78,13 +78,13 @@ def test_units_of_a_clustered_sample_are_counted_against_its_frame():
     clustered = {"frame": 800, "clustered": True}
     rows = {"frame": 2400}
     plain = "SELECT COUNT(sick) AS n, AVG(sick) AS s FROM v"
-    asked = "SELECT AVG(sick) AS s FROM v FOR POPULATION"
-    for sample, question in ((clustered, plain), (clustered, asked), (rows, plain)):
+    averages = "SELECT AVG(sick) AS s FROM v FOR POPULATION"
+    for sample, question in ((clustered, plain), (clustered, averages), (rows, plain)):
         share = sampled_by(question, sample=sample)
         assert 0.48 < share <= 0.5
     # If five rows a unit count, 1,200 rows are those of 240 units at least.
     assert 0.28 < sampled_by(plain, sample=clustered, most=5) <= 0.3
-    assert 0.48 < sampled_by(asked, sample=clustered, most=5) <= 0.5
+    assert 0.48 < sampled_by(averages, sample=clustered, most=5) <= 0.5
 
 
 def test_a_sum_of_weights_is_no_number_of_rows():

@@ -31,12 +31,12 @@ def released_totals(rng, *, kinds, people, drawn, epsilon, releases):
     above, of_sum = noisy(counts @ amounts, MOST, Fraction(2, 5))
     below, of_units = noisy(np.full(releases, float(drawn)), 1, Fraction(2, 5))
     squares, of_squares = noisy(counts @ amounts**2, MOST**2, Fraction(1, 5))
-    one, none = Fraction(1), Fraction(0)
-    found = GroupMeans(
+    all_of_it, none = Fraction(1), Fraction(0)
+    means = GroupMeans(
         tuple(range(releases)),
         above,
         below,
-        (NoisePart(of_sum, one, none), NoisePart(of_units, none, one)),
+        (NoisePart(of_sum, all_of_it, none), NoisePart(of_units, none, all_of_it)),
         "SUM(x)",
         0.0,
         float(MOST),
@@ -45,7 +45,7 @@ def released_totals(rng, *, kinds, people, drawn, epsilon, releases):
             tuple(((noise, 1.0),) for noise in (of_squares, of_sum, of_units)),
         ),
     )
-    return found, float(sizes @ amounts / people)
+    return means, float(sizes @ amounts / people)
 
 
 @pytest.mark.one_in(3)
@@ -57,14 +57,14 @@ def released_totals(rng, *, kinds, people, drawn, epsilon, releases):
 def test_sums_over_units_of_a_frame_are_covered(kinds, people, drawn, epsilon, size, figure):
     releases = size(small=1_000, full=10_000, what="simulated samples of whole units")
     rng = np.random.default_rng(people)
-    found, truth = released_totals(
+    means, truth = released_totals(
         rng, kinds=kinds, people=people, drawn=drawn, epsilon=epsilon, releases=releases
     )
-    fewest = found.row_limits((1 - LEVEL) / 50)[0]
+    fewest = means.row_limits((1 - LEVEL) / 50)[0]
     right = np.full(releases, truth)
     missed = np.array(
         [
-            not covers(replace(found.at(i), sampled=min(share, 1.0)), right[:1], LEVEL)[0]
+            not covers(replace(means.at(i), sampled=min(share, 1.0)), right[:1], LEVEL)[0]
             for i, share in enumerate(fewest / people)
         ]
     )
@@ -73,11 +73,11 @@ def test_sums_over_units_of_a_frame_are_covered(kinds, people, drawn, epsilon, s
 
 def test_half_of_a_frame_makes_the_interval_shorter_and_no_more():
     rng = np.random.default_rng(1)
-    found, truth = released_totals(
+    means, truth = released_totals(
         rng, kinds=EVEN, people=2000, drawn=1000, epsilon=50, releases=2_000
     )
     right = np.full(2_000, truth)
-    as_said = covers(replace(found, sampled=0.5), right, LEVEL).mean()
+    as_said = covers(replace(means, sampled=0.5), right, LEVEL).mean()
     assert 0.935 < as_said < 0.97
-    assert covers(found, right, LEVEL).mean() > 0.985
-    assert covers(replace(found, sampled=0.9), right, LEVEL).mean() < 0.8
+    assert covers(means, right, LEVEL).mean() > 0.985
+    assert covers(replace(means, sampled=0.9), right, LEVEL).mean() < 0.8

@@ -48,15 +48,15 @@ def test_a_group_of_which_nothing_is_known_is_added_as_it_is():
     rng = np.random.default_rng(2)
     known = noisy(rng, 300, 1000, 1, 1)
     lost = GroupMeans(("B",), np.array([3.0]), np.array([5.0]), share_parts(0.1), "share")
-    found = weighted_ends([known, lost], [0.9, 0.1], population_ends, LEVEL)
+    together = weighted_ends([known, lost], [0.9, 0.1], population_ends, LEVEL)
     alone = weighted_ends([known], [1.0], population_ends, LEVEL)
-    widths = [ends[1] - ends[0] for ends in (found.ends, alone.ends)]
+    widths = [ends[1] - ends[0] for ends in (together.ends, alone.ends)]
     assert widths[0] == pytest.approx(0.9 * widths[1] + 0.1, abs=1e-6)
-    assert found.ends[0] <= found.value <= found.ends[1]
+    assert together.ends[0] <= together.value <= together.ends[1]
 
 
 def test_the_sum_is_cut_to_its_limits():
     low = GroupMeans(("A",), np.array([-9.0]), np.array([400.0]), share_parts(0.1), "share")
-    found = weighted_ends([low, low], [0.5, 0.5], population_ends, LEVEL)
-    assert found.value == found.ends[0] == 0.0
-    assert found.ends[1] > 0.01
+    together = weighted_ends([low, low], [0.5, 0.5], population_ends, LEVEL)
+    assert together.value == together.ends[0] == 0.0
+    assert together.ends[1] > 0.01

@@ -91,17 +91,17 @@ def test_a_fine_step_and_fractions_lie_on_a_public_grid():
 
 def test_enclosed_masses_and_tails_are_those_of_the_law():
     walls, scale = LaplaceProbabilities(Fraction(3), 80), Fraction(3)
-    one = 1 << walls.work
+    unit = 1 << walls.work
     for z in range(-6, 7):
         direct = [exp_neg(abs(k) / scale, 400) for k in range(-1200, 1201)]
         total = Fraction(sum(lo for lo, _ in direct))
         tail = sum(direct[k + 1200][0] for k in range(z, 1201)) / total
         mass = direct[z + 1200][0] / total
         for (lo, hi), truth in ((walls.at(z), mass), (walls.at_least(z), tail)):
-            assert lo - 1 <= truth * one <= hi + 1
+            assert lo - 1 <= truth * unit <= hi + 1
             assert hi - lo < 64
         lo, hi = walls.below(z)
-        assert lo - 1 <= (1 - tail) * one <= hi + 1
+        assert lo - 1 <= (1 - tail) * unit <= hi + 1
 
 
 @pytest.mark.parametrize("noise", ["cauchy", None, 1])

@@ -29,14 +29,14 @@ def test_ratios_are_sums_over_sums_or_counts():
 
 
 def test_each_unit_is_one_row_of_each_group():
-    asked = parse("SELECT ward, COUNT(*) AS n FROM visits WHERE cost > 1 GROUP BY ward")
+    question = parse("SELECT ward, COUNT(*) AS n FROM visits WHERE cost > 1 GROUP BY ward")
     inner = {Aggregate("count", None): "(a0)"}
-    outputs = [asked.outputs[0]]
-    found = about_units(asked, TABLE, outputs, inner)
-    assert isinstance(found.table, Derived)
-    units = found.table.query
+    outputs = [question.outputs[0]]
+    widened = about_units(question, TABLE, outputs, inner)
+    assert isinstance(widened.table, Derived)
+    units = widened.table.query
     assert [named.name for named in units.keys] == ["(u)", "ward"]
-    assert units.where == asked.where
-    assert found.where is None
+    assert units.where == question.where
+    assert widened.where is None
     with pytest.raises(InvalidQuery, match="is not one of them"):
-        about_units(parse("SELECT cost FROM visits"), TABLE, asked.outputs[:1], inner)
+        about_units(parse("SELECT cost FROM visits"), TABLE, question.outputs[:1], inner)

@@ -36,9 +36,9 @@ def planned(relation, length=4, **others):
 
 
 def test_a_unit_counts_with_the_elements_of_all_its_rows_together():
-    made = planned(UNITED.format("codes"))
-    assert made.keys[0].values == tuple("abcdefghij")
-    assert (made.max_groups_per_unit, made.max_rows_per_unit_per_group) == (8, 3)
+    plan = planned(UNITED.format("codes"))
+    assert plan.keys[0].values == tuple("abcdefghij")
+    assert (plan.max_groups_per_unit, plan.max_rows_per_unit_per_group) == (8, 3)
 
 
 @pytest.mark.parametrize(

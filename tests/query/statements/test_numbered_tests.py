@@ -55,15 +55,15 @@ def test_a_search_gives_the_same_numbers_as_tests_in_order(count, total):
         *exact,
         *(end - 1 for end in exact),
     ]
-    found = numbers(number_of_test(tests, write, total=total), values)
-    assert found == numbers(in_order(tests, total=total), values)
-    assert found[:4] == [count + 1 if total else None, count, count, 0]
+    places = numbers(number_of_test(tests, write, total=total), values)
+    assert places == numbers(in_order(tests, total=total), values)
+    assert places[:4] == [count + 1 if total else None, count, count, 0]
 
 
 def test_equal_doubles_of_different_cuts_leave_a_cell_empty():
     ends = [Fraction(1), 2 + Fraction(1, 10**30), 2 + Fraction(2, 10**30), Fraction(3)]
-    found = numbers(number_of_test(cuts(ends), write, total=True), [0, 1, 2, 2.5, 3])
-    assert found == [0, 1, 3, 3, 4]
+    places = numbers(number_of_test(cuts(ends), write, total=True), [0, 1, 2, 2.5, 3])
+    assert places == [0, 1, 3, 3, 4]
 
 
 def test_a_search_tries_few_tests():

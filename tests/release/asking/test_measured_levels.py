@@ -8,8 +8,10 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidQuery
+from deniable.release.asking.measured_levels import LevelPart
 from deniable.release.asking.outer_margins import compute_outer
 from deniable.release.asking.outer_question import plan_outer
+from deniable.release.asking.released_part import seeds_of
 
 WARDS, MONTHS = 30, 12
 TEXT = "SELECT ward, month, COUNT(x) AS n, SUM(x) AS s, AVG(x) AS m FROM t GROUP BY {}"
@@ -130,6 +132,20 @@ def test_a_statement_that_reads_the_finest_groups_elsewhere_measures_them(sessio
     )
     answer = session.sql(text, epsilon=1)
     assert [len(part.plan.keys) for part in answer.inner.values()] == [2]
+
+
+def test_errors_of_levels_are_drawn_as_wide_as_their_noise(session):
+    outer_plan = plan_outer(session, ROLLUP, {"epsilon": 1}, InvalidQuery("not one question"))
+    releases = {name: session.release(plan) for name, plan in outer_plan.plans.items()}
+    ((name, measured),) = outer_plan.measured.items()
+    part = LevelPart(name, measured, releases, seeds_of(releases))
+    redrawn = part.redraw(999)
+    for own, variances in part.variances.items():
+        total = variances[
+            measured.levels.index(())
+        ]  # it was measured, and is nearly all there is
+        spread = redrawn[own].errors.sum(axis=1).std()
+        assert 0.75 * sqrt(total) < spread < 1.15 * sqrt(total)
 
 
 def test_margins_of_all_levels_hold(session, size):

@@ -10,6 +10,7 @@ import pytest
 from deniable.query.outer.noise_dependence import Kind, NoiseDependence
 from deniable.query.outer.repeated_column import RepeatedColumn
 from deniable.release.asking import outer_margins
+from deniable.release.asking.released_questions import ask_released
 from tests.release.asking import outer_coverage
 
 
@@ -58,6 +59,16 @@ def test_an_average_and_a_count_that_share_noise_have_no_margin(session):
     answer = session.sql(text, epsilon=1)
     assert set(answer.answer.margins) == {"mean", "twice"}
     assert "No margin is known for odd." in str(answer)
+
+
+def test_shared_noise_is_seen_under_two_names(session):
+    release = session.sql(outer_coverage.AVERAGES, epsilon=1)
+    sql = "SELECT a.mean / b.n AS odd, a.n + b.n AS both FROM a JOIN b USING (k, size)"
+    answer, _ = ask_released(sql, {"a": release, "b": release})
+    twice, _ = ask_released("SELECT n + n AS both FROM a", {"a": release})
+    assert set(answer.margins) == {"both"}
+    halves = [set(each.table[each.margins["both"]].to_pylist()) for each in (answer, twice)]
+    assert min(halves[0]) > 0.8 * max(halves[1])
 
 
 @pytest.mark.parametrize("part", ["3000 / n", "SUM(n) OVER () / (2 + k)", "1 / (3 / n)"])

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 
@@ -40,10 +42,35 @@ def test_the_same_sql_over_a_release_has_the_same_margin_again():
     assert margin_of_sum(release, "select sum(n)  as n from answer") == half
 
 
-def test_other_sql_and_other_releases_have_draws_of_their_own():
+def test_a_number_has_one_margin_in_any_sql_and_under_any_name():
+    """Otherwise somebody would ask in other words until the margin is small."""
+    release = released(0.001)
+    half = margin_of_sum(release)
+    told = {
+        margin_of_sum(release, f"SELECT SUM(n) + {i} - {i} AS n FROM answer") for i in range(5)
+    }
+    told.add(margin_of_sum(release, "SELECT -SUM(b.n) + 7 AS n FROM answer AS b"))
+    for names in (("other",), ("other", "more"), ("more", "other")):
+        sql = "SELECT SUM(w.n) AS n FROM (SELECT n FROM other) AS w"
+        answer, _ = ask_released(sql, dict.fromkeys(names, release))
+        told.add(answer.table[answer.margins["n"]][0].as_py())
+    assert told == {half}
+
+
+def test_other_releases_have_draws_of_their_own():
     first, second = released(0.001), released(0.001)
-    other = margin_of_sum(first, "SELECT SUM(n + 1) AS n FROM answer")
-    assert len({margin_of_sum(first), margin_of_sum(second), other}) == 3
+    assert margin_of_sum(first) != margin_of_sum(second)
+
+
+def test_noise_of_two_releases_does_not_cancel_and_that_of_one_does():
+    sql = "SELECT SUM(a.n - b.n) AS n FROM a JOIN b USING (ward)"
+    first = released(0.001)
+    chance = replace(first, certificate=None)  # equal, but with noise of its own
+    halves = []
+    for second in (released(0.001), chance, first):
+        answer, _ = ask_released(sql, {"a": first, "b": second})
+        halves.append(answer.table[answer.margins["n"]][0].as_py())
+    assert min(halves[:2]) > margin_of_sum(first) / 2 > 0 == halves[2]
 
 
 def test_two_releases_can_be_joined(release):

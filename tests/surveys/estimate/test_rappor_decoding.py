@@ -20,7 +20,7 @@ def test_200_000_people_are_decoded():
     entries = decode(DESIGN, tally, [*SHARES, *ABSENT])
     assert [entry.value for entry in entries[:6]] == list(SHARES)
     # A name that nobody has may be found in 1 of 20 surveys: how often, is tested below.
-    assert {entry.value for entry in entries if entry.found} >= set(SHARES)
+    assert {entry.value for entry in entries if entry.occurs} >= set(SHARES)
     for entry in entries:
         truth = SHARES.get(entry.value, 0)
         assert abs(entry.share.raw - truth) < 7 * entry.share.standard_error
@@ -30,7 +30,7 @@ def test_more_candidates_than_rows():
     design = Rappor(bits=16, hashes=2, cohorts=4, f=0.25, p=0.25, q=0.75)
     tally = design.aggregate(design.randomize(people(100_000)))
     entries = decode(design, tally, [*SHARES, *(f"none{i}" for i in range(200))])
-    assert {"blue", "red", "green"} <= {entry.value for entry in entries if entry.found}
+    assert {"blue", "red", "green"} <= {entry.value for entry in entries if entry.occurs}
     assert len(entries) <= 0.8 * 64
 
 
@@ -41,7 +41,7 @@ def test_thousands_of_candidates_are_absent(size):
     assert [entry.value for entry in entries[:6]] == list(SHARES)
     # At 1 - 1e-9 nobody is named who is not there, and even the rarest of six is found.
     sure = decode(DESIGN, tally, [*SHARES, *ABSENT, *(f"none{i}" for i in range(60, absent))])
-    assert {entry.value for entry in sure if entry.found} >= {
+    assert {entry.value for entry in sure if entry.occurs} >= {
         "blue",
         "red",
         "green",
@@ -61,7 +61,7 @@ def test_what_is_found_is_there_and_intervals_hold(size):
     false, missed, covered, intervals = 0, 0, 0, 0
     for _ in range(surveys):
         entries = decode(design, design.aggregate(design.randomize(values)), names)
-        there = {entry.value for entry in entries if entry.found}
+        there = {entry.value for entry in entries if entry.occurs}
         false += bool(there - SHARES.keys())
         missed += not {"blue", "red", "green", "pink"} <= there
         for entry in entries:
@@ -123,7 +123,7 @@ def test_many_candidates_and_few_people(size):
         values = [every[i] for i in uniform_below(100, 300)]
         for entry in decode(design, design.aggregate(design.randomize(values)), names):
             truth = SHARES.get(entry.value, 0)
-            false += entry.found and not truth
+            false += entry.occurs and not truth
             covered += abs(entry.share.raw - truth) <= 1.96 * entry.share.standard_error
             intervals += 1
     assert intervals == surveys * len(names)

@@ -149,7 +149,7 @@ def test_intervals_are_rounded_outwards():
     for (_, number), row in zip(
         results.numbers, csv.DictReader(io.StringIO(results_csv(results))), strict=True
     ):
-        low, high = number.found.estimate.interval
+        low, high = number.reading.estimate.interval
         assert low - 1.01e-6 < float(row["low"]) <= low
         assert high <= float(row["high"]) < high + 1.01e-6
 

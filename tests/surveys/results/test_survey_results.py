@@ -15,7 +15,7 @@ def collected():
 
 
 def methods(results, look):
-    return {number.found.method for at, number in results.numbers if at == look}
+    return {number.reading.method for at, number in results.numbers if at == look}
 
 
 def test_before_the_planned_look_every_interval_is_a_sequence(collected):
@@ -39,12 +39,12 @@ def test_the_planned_look_has_ordinary_intervals_and_stays(collected):
         assert methods(results, "any") == ANYTIME
         assert results.look_respondents == 400
     fixed = [
-        [(n.question, n.answer, n.group, n.found) for at, n in r.numbers if at == "planned"]
+        [(n.question, n.answer, n.group, n.reading) for at, n in r.numbers if at == "planned"]
         for r in (at_look, later)
     ]
     assert fixed[0] == fixed[1]
     assert "100 later reports" in later.notices[1]
-    assert later.questions[0].sequence[0].found.estimate.respondents == 500
+    assert later.questions[0].sequence[0].reading.estimate.respondents == 500
 
 
 def test_without_a_plan_there_is_no_planned_look():
@@ -78,18 +78,18 @@ def test_every_kind_of_question_has_its_numbers(collected):
     assert not any(by in ("means", "hours", "weight") for _, by in pairs)
     table = next(t for t in results.tables if (t.question.id, t.by.id) == ("doping", "age"))
     assert [row[0].group_label for row in table.within] == ["under 25", "25 or more"]
-    assert sum(row[0].found.estimate.respondents for row in table.within) == 400
-    total = sum(row[0].found.estimate.raw for row in table.of_all)
-    assert total == pytest.approx(results.questions[0].planned[0].found.estimate.raw)
+    assert sum(row[0].reading.estimate.respondents for row in table.within) == 400
+    total = sum(row[0].reading.estimate.raw for row in table.of_all)
+    assert total == pytest.approx(results.questions[0].planned[0].reading.estimate.raw)
 
 
 def test_numbers_are_those_of_the_reports():
     manifest = manifest_of(ONE_QUESTION)
     results = find_results(manifest, [answered(manifest, 400, 600)])
     (number,) = results.questions[0].planned
-    assert number.found.estimate.value == pytest.approx(0.3)
-    assert number.found.estimate.interval == pytest.approx((0.2389, 0.3623), abs=1e-4)
-    assert number.found.influence == pytest.approx(1.5 / 1000)
+    assert number.reading.estimate.value == pytest.approx(0.3)
+    assert number.reading.estimate.interval == pytest.approx((0.2389, 0.3623), abs=1e-4)
+    assert number.reading.influence == pytest.approx(1.5 / 1000)
 
 
 def test_few_reports_and_rehearsals_are_said_first():
@@ -109,7 +109,9 @@ def test_one_question_each_counts_its_own_people():
     assert sum(findings.respondents for findings in private) == 350
     assert {table.by.id for table in results.tables} == {"age"}  # nobody answered two others
     strong, weak = (
-        next(f for f in outcome.questions if f.question.id == "doping").sequence[0].found.tuning
+        next(f for f in outcome.questions if f.question.id == "doping")
+        .sequence[0]
+        .reading.tuning
         for outcome in (find_results(*simulated(EVERY_KIND, 50)), results)
     )
     assert strong[0] == pytest.approx(

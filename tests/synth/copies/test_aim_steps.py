@@ -35,8 +35,8 @@ def session(**more):
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 def test_all_rounds_cost_at_most_what_was_reserved(neighbors):
-    with session(neighbors=neighbors) as one:
-        copy = one.copy(epsilon=10, method="aim", missing=False)
+    with session(neighbors=neighbors) as opened:
+        copy = opened.copy(epsilon=10, method="aim", missing=False)
     rho = ConcentratedLoss.calibrated(epsilon=10, delta=copy.plan.delta).rho
     spent = sum((release.plan.loss.rho for release in copy.releases), Fraction(0))
     assert rho * Fraction(97, 100) < spent <= rho
@@ -47,7 +47,7 @@ def test_all_rounds_cost_at_most_what_was_reserved(neighbors):
         weights = [table.weight for table in release.plan.distances.tables]
         times = 3 * 1024 * max(weights) * (1 if neighbors == "add-remove" else 2)
         assert release.plan.distances.mechanism.sensitivity >= times
-    tables = [one for one in copy.measured if len(one.columns) > 1]
+    tables = [table for table in copy.measured if len(table.columns) > 1]
     assert len(tables) == len(rounds)  # one measurement for each choice
 
 

@@ -33,7 +33,7 @@ def address(site):
 class Links(HTMLParser):
     def __init__(self, text):
         super().__init__()
-        self.found, self.anchors = [], set()
+        self.addresses, self.anchors = [], set()
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
@@ -41,7 +41,7 @@ class Links(HTMLParser):
         self.anchors.update(value for name in ("id", "name") if (value := given.get(name)))
         for name in ("href", "src", "srcset", "data"):
             if given.get(name):
-                self.found.append((tag, given[name]))
+                self.addresses.append((tag, given[name]))
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def pages(site):
 def test_no_link_is_dead(site, pages):
     dead, seen = [], 0
     for page, links in pages.items():
-        for _, link in links.found:
+        for _, link in links.addresses:
             parts = urlsplit(link)
             if parts.scheme or page.name == "404.html":
                 continue
@@ -72,7 +72,7 @@ def test_nothing_is_loaded_from_elsewhere(site, pages):
     foreign = [
         (page.name, link)
         for page, links in pages.items()
-        for tag, link in links.found
+        for tag, link in links.addresses
         if tag in loading and re.match("(https?:)?//", link)
     ]
     assert foreign == []

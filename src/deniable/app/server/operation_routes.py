@@ -49,7 +49,7 @@ class _OperationRoutes:
     ) -> None:
         self._checks, self._clock = checks, clock
         self._lock = threading.Lock()
-        self._checked: tuple[float, bool] | None = None
+        self._last_check: tuple[float, bool] | None = None
 
     async def show_health(self) -> Response:
         return JSONResponse({"healthy": True})
@@ -57,9 +57,9 @@ class _OperationRoutes:
     def show_readiness(self) -> Response:
         with self._lock:
             now = self._clock()
-            if self._checked is None or now - self._checked[0] >= _KEPT:
-                self._checked = now, self._check()
-            ready = self._checked[1]
+            if self._last_check is None or now - self._last_check[0] >= _KEPT:
+                self._last_check = now, self._check()
+            ready = self._last_check[1]
         return JSONResponse({"ready": ready}, status_code=200 if ready else 503)
 
     def _check(self) -> bool:

@@ -37,16 +37,16 @@ class _ResultsCache:
 
     def __init__(self, secret: str) -> None:
         self._secret, self._lock = secret, threading.Lock()
-        self._latest: tuple[object, dict[str, PageFile]] = (None, {})
+        self._pages: tuple[object, dict[str, PageFile]] = (None, {})
 
     def __call__(
         self, manifest: Manifest, batches: Sequence[ReportBatch], closed: bool
     ) -> dict[str, PageFile]:
         state = len(batches), closed
         with self._lock:
-            if self._latest[0] != state:
-                self._latest = state, results_files(manifest, batches, closed, self._secret)
-            return self._latest[1]
+            if self._pages[0] != state:
+                self._pages = state, results_files(manifest, batches, closed, self._secret)
+            return self._pages[1]
 
 
 def results_files(

@@ -94,15 +94,15 @@ def _row(row: ChartRow, top: float, limits: tuple[float, float]) -> list[str]:
             f'<text class="ink" x="{_LEFT}" y="{top + 28}" font-weight="700" fill="{INK}">'
             f"{escape_html(row.label)}</text>"
         ]
-    estimate = row.number.found.estimate
+    estimate = row.number.reading.estimate
     parts = [
         f'<text class="ink" x="{_LEFT}" y="{top + 15}" fill="{INK}">'
         f"{escape_html(_shorten(row.label))}</text>",
         f'<text class="ink" x="{_RIGHT}" y="{top + 15}" text-anchor="end" font-weight="700" '
         f'fill="{INK}">{escape_html(value_text(row.number))}</text>',
     ]
-    if row.also is not None and row.also.found.estimate.consistent:
-        low, high = (_place(end, limits) for end in row.also.found.estimate.interval)
+    if row.also is not None and row.also.reading.estimate.consistent:
+        low, high = (_place(end, limits) for end in row.also.reading.estimate.interval)
         parts.append(_bar("soft", low, high, base + 4.5, 3, SOFT))
     if estimate.consistent:
         low, high = (_place(end, limits) for end in estimate.interval)

@@ -97,8 +97,8 @@ def attribute_inference(
 
     >>> people = pa.table({"id": range(200), "ill": [i % 2 == 0 for i in range(200)]})
     >>> limits = {"bounds": {"id": (0, 199)}}
-    >>> found = attribute_inference(people, secret="ill", known=["id"], **limits)
-    >>> found.exact[0], found.leak > 0.3
+    >>> attack = attribute_inference(people, secret="ill", known=["id"], **limits)
+    >>> attack.exact[0], attack.leak > 0.3
     (1.0, True)
     """
     owned = read_owned(source, table=table, **declared)

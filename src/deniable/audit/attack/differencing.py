@@ -111,12 +111,12 @@ def differencing(
 
     >>> import pyarrow as pa
     >>> staff = pa.table({"name": ["Bob", "Eve", "Joe"], "ill": [True, False, True]})
-    >>> asked = [
+    >>> questions = [
     ...     "SELECT COUNT(*) FROM staff WHERE ill",
     ...     "SELECT COUNT(*) FROM staff WHERE ill AND name <> 'Bob'",
     ... ]
-    >>> found = differencing(staff, asked, secret="ill", table="staff", fewer_than=2)
-    >>> print(found.describe(found.isolated[0]))
+    >>> attack = differencing(staff, questions, secret="ill", table="staff", fewer_than=2)
+    >>> print(attack.describe(attack.isolated[0]))
     (question 1, count) - (question 2, count)
     """
     owned = read_owned(source, table=table, **declared)

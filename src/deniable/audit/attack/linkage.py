@@ -103,8 +103,8 @@ def linkage(
     column that identifies a person, if a person may have several rows; it is not examined.
 
     >>> people = pa.table({"zip": [1, 1, 2, 2], "sex": ["f", "m", "f", "f"]})
-    >>> found = linkage(people)
-    >>> found.share("zip"), found.share("zip", "sex")
+    >>> risks = linkage(people)
+    >>> risks.share("zip"), risks.share("zip", "sex")
     (0.0, 0.5)
     """
     options = {} if unit is None else {"unit": unit}

@@ -98,8 +98,8 @@ def questions(
 
     >>> import pyarrow as pa
     >>> staff = pa.table({"id": range(16), "ill": [i % 3 == 0 for i in range(16)]})
-    >>> asked = [f"SELECT COUNT(*) FROM data WHERE ill AND id < {i}" for i in range(17)]
-    >>> questions(staff, asked, secret="ill", draws=1).exact
+    >>> texts = [f"SELECT COUNT(*) FROM data WHERE ill AND id < {i}" for i in range(17)]
+    >>> questions(staff, texts, secret="ill", draws=1).exact
     1.0
     """
     owned, listed = read_owned(source, table=table, **declared), read_questions(question_list)

@@ -65,8 +65,8 @@ def reconstruction(
     are then made up. Of a table, `people` rows are drawn at random (64, or fewer). `sums`
     random groups are asked (four times as many as people), with rounded Gaussian noise.
 
-    >>> found = reconstruction(16, noises=[0, 16])
-    >>> found.share(0)
+    >>> attack = reconstruction(16, noises=[0, 16])
+    >>> attack.share(0)
     1.0
     """
     rounds = whole(repeats, "repeats", least=1)

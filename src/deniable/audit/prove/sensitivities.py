@@ -31,8 +31,8 @@ Vector = tuple[Fraction, ...]
 class Sensitivity:
     """The exact sensitivities `l1` and `l2` over all tables of a domain, and where they occur.
 
-    >>> found = sensitivity(sum, [0, 1, 5], 3, neighbors="add-remove")
-    >>> found.l1, found.worst, found.local([0, 1])
+    >>> movement = sensitivity(sum, [0, 1, 5], 3, neighbors="add-remove")
+    >>> movement.l1, movement.worst, movement.local([0, 1])
     (Fraction(5, 1), ((5,), ()), Fraction(5, 1))
     >>> print(sensitivity(lambda t: max(t, default=0), [0, 1, 5], 3, neighbors="replace"))
     l1 = 5, l2 = 5.0, worst at (0, 0, 0) and (5, 0, 0)
@@ -78,8 +78,8 @@ class Sensitivity:
 
         Only tables that were tried count: with a larger `size` the numbers may be smaller.
 
-        >>> found = sensitivity(sum, [0, 1], 3, neighbors="replace")
-        >>> found.inverse([0, 0, 1])
+        >>> movement = sensitivity(sum, [0, 1], 3, neighbors="replace")
+        >>> movement.inverse([0, 0, 1])
         {1: 0, 0: 1, 2: 1, 3: 2}
         """
         start = self._find(data)

@@ -263,7 +263,7 @@ def _write_group(to: ValueWriter, group: exp.Group) -> str:
     (sets,) = group.expressions
     if not to.dialect.grouping_sets:
         raise to.unsupported(sets)
-    written = ", ".join(f"({to.write(one.this).sql})" for one in sets.expressions)
+    written = ", ".join(f"({to.write(grouping.this).sql})" for grouping in sets.expressions)
     return f"GROUPING SETS ({written})"
 
 

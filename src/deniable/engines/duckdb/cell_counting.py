@@ -57,10 +57,10 @@ def without_counting(sql: str) -> str | None:
 def count_cells(batches: "Iterable[pa.RecordBatch]", size: int) -> CellCounts:
     """Counts the rows in each of `size` cells, without empty cells.
 
-    >>> found = count_cells(
+    >>> cells = count_cells(
     ...     [pa.record_batch({"cell": [7, 2]}), pa.record_batch({"cell": [7]})], 9
     ... )
-    >>> found.cell, found.count
+    >>> cells.cell, cells.count
     (array([2, 7]), array([1, 2]))
     """
     counts: NDArray[np.int64] | None = None

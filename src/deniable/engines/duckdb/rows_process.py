@@ -77,8 +77,8 @@ class RowsProcess:
         Every statement has its own time. `views` are names for some columns of a table.
 
         >>> rows = {"t": pa.table({"x": [1, 2]})}
-        >>> made = ROWS_PROCESS.query_each(rows, ["SELECT y FROM t", "SELECT x FROM t"])
-        >>> type(made[0]).__name__, made[1].to_pylist()
+        >>> answers = ROWS_PROCESS.query_each(rows, ["SELECT y FROM t", "SELECT x FROM t"])
+        >>> type(answers[0]).__name__, answers[1].to_pylist()
         ('RowsRefused', [{'x': 1}, {'x': 2}])
         """
         request = {

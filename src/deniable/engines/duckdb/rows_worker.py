@@ -74,8 +74,8 @@ def fill_tables(
     >>> rows = {"more": pa.table({"x": [1], "y": [2]})}
     >>> with connect_locked() as database:
     ...     with fill_tables(database, rows, {"t": ("more", ["y"])}) as connection:
-    ...         made = run_sql(connection, "SELECT * FROM t", 9)
-    >>> made.to_pylist()
+    ...         answer = run_sql(connection, "SELECT * FROM t", 9)
+    >>> answer.to_pylist()
     [{'y': 2}]
     """
     source_name = "".join(tables) + "_"  # no table is called like this

@@ -93,10 +93,10 @@ class UnitMoments:
 
         >>> from deniable.mechanisms import Laplace
         >>> noise = ((Laplace(epsilon=1).noise(), 1.0),)
-        >>> found = UnitMoments(
+        >>> squares = UnitMoments(
         ...     (np.array([90.0]), np.array([50.0]), np.array([40.0])), (noise,) * 3
         ... )
-        >>> found.most(np.array([1.0]), Fraction(1, 1000)).round()
+        >>> squares.most(np.array([1.0]), Fraction(1, 1000)).round()
         array([45.])
         """
         factors = np.ones_like(r), -2 * r, r * r
@@ -193,8 +193,8 @@ def sum_quantile(spreads: Floats, weights: Floats, confidence: Fraction) -> Floa
     `spreads` has a row of `moments` for each noise, `weights` a row of weights.
 
     >>> from deniable.mechanisms import Laplace
-    >>> one = np.array([moments(Laplace(epsilon=0.1).noise())])
-    >>> sum_quantile(one, np.array([[1.0, 2.0]]), Fraction(19, 20)).round()
+    >>> spreads = np.array([moments(Laplace(epsilon=0.1).noise())])
+    >>> sum_quantile(spreads, np.array([[1.0, 2.0]]), Fraction(19, 20)).round()
     array([31., 61.])
     """
     size = np.abs(weights)

@@ -41,8 +41,8 @@ class LocalShares:
     """Counted reports of each group: its share of one answer, or its mean on a scale.
 
     >>> coins = RandomizedResponse(odds=3)
-    >>> asked = LocalShares(("A",), (Tally(coins, (600, 400), 1000),))
-    >>> [end.round(2).tolist() for end in asked.population_ends(Fraction(19, 20))]
+    >>> shares = LocalShares(("A",), (Tally(coins, (600, 400), 1000),))
+    >>> [end.round(2).tolist() for end in shares.population_ends(Fraction(19, 20))]
     [[0.24], [0.36]]
     """
 

@@ -149,9 +149,9 @@ def units_in(release: Release, place: int, chance: Fraction) -> float | None:
     return max(float(numbers(release, name)[place]) - margin, 0.0)
 
 
-def reach_of(plan: Plan, found: tuple[str, LinearForm, Output]) -> tuple[float, float]:
+def reach_of(plan: Plan, linear_output: tuple[str, LinearForm, Output]) -> tuple[float, float]:
     """What one unit adds to a sum of integers: at least, and at most."""
-    _, shape, output = found
+    _, shape, output = linear_output
     blocks = {node.name: node.block for node in walk(output.node) if isinstance(node, Feature)}
     weights: dict[int, list[float]] = {}
     for name, weight in shape.weights:

@@ -46,8 +46,8 @@ def weighted_ends(
     >>> noise = Laplace(epsilon=Fraction(1, 10)).noise()
     >>> parts = (NoisePart(noise, Fraction(1), Fraction(1)), NoisePart(noise, 0, Fraction(1)))
     >>> ward = GroupMeans(("A",), np.array([20.0]), np.array([900.0]), parts, "share")
-    >>> found = weighted_ends([ward, ward], [0.5, 0.5], noise_ends, Fraction(19, 20))
-    >>> round(found.value, 3), [round(end, 3) for end in found.ends]
+    >>> total = weighted_ends([ward, ward], [0.5, 0.5], noise_ends, Fraction(19, 20))
+    >>> round(total.value, 3), [round(end, 3) for end in total.ends]
     (0.022, [0.0, 0.045])
     """
     if of is sampling_ends or any(part.shared for part in parts):

@@ -121,8 +121,8 @@ def cross_validate(
     >>> X = np.array([[0.0], [1.0]] * 500)
     >>> ledger = dp.MemoryLedger(epsilon=3)
     >>> model = dp.learn.NaiveBayes(epsilon=0.5, bounds=(0, 1), classes=[0, 1], ledger=ledger)
-    >>> found = cross_validate(model, X, X[:, 0].astype(int), cv=dp.learn.Folds(4))
-    >>> print(found.about)
+    >>> score = cross_validate(model, X, X[:, 0].astype(int), cv=dp.learn.Folds(4))
+    >>> print(score.about)
     4 folds: 3 fits at epsilon 0.5 and 1 score at epsilon 0.05, together epsilon 1.55.
     """
     splitter = Folds() if cv is None else cv

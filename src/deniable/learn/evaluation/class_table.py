@@ -17,10 +17,11 @@ from deniable.learn.evaluation.ratio_intervals import NoiseLaw, ScoreReading, di
 class ClassTable:
     """Noisy counts of (group, actual class, predicted class).
 
-    >>> made = ClassTable(np.array([[[70.0, 10.0], [5.0, 15.0]]]), NoiseLaw(1.0), ("no", "yes"))
-    >>> print(made.accuracy())
+    >>> counts = np.array([[[70.0, 10.0], [5.0, 15.0]]])
+    >>> table = ClassTable(counts, NoiseLaw(1.0), ("no", "yes"))
+    >>> print(table.accuracy())
     0.850 (0.827 to 0.874)
-    >>> print(made.recall("yes"))
+    >>> print(table.recall("yes"))
     0.750 (0.677 to 0.833)
     """
 

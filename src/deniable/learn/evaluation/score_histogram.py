@@ -36,10 +36,10 @@ class ScoreHistogram:
     that contains `threshold` on.
 
     >>> counts = np.array([[[60.0, 20.0], [10.0, 30.0]]])
-    >>> made = ScoreHistogram(counts, NoiseLaw(1.0), (0.0, 0.5, 1.0))
-    >>> print(made.accuracy())
+    >>> histogram = ScoreHistogram(counts, NoiseLaw(1.0), (0.0, 0.5, 1.0))
+    >>> print(histogram.accuracy())
     0.750 (0.732 to 0.769)
-    >>> print(made.auc())
+    >>> print(histogram.auc())
     0.750 (0.729 to 0.772)
     """
 

@@ -123,21 +123,21 @@ def _final(model: CellModel, rows: Any, weights: Any, intercept: Any) -> Any:
     rows = np.resize(rows, (len(target), rows.shape[1]))
     if model.link == "one-against-rest":
         many = OneVsRestClassifier(LogisticRegression()).fit(rows, target)
-        order = [list(model.classes).index(one) for one in many.classes_.tolist()]
+        order = [list(model.classes).index(label) for label in many.classes_.tolist()]
         for place, own in zip(order, many.estimators_, strict=True):
             own.coef_, own.intercept_ = weights[:, [place]].T, intercept[[place]]
         return many
-    one = LogisticRegression().fit(rows, target)
-    order = [list(model.classes).index(label) for label in one.classes_.tolist()]
+    classifier = LogisticRegression().fit(rows, target)
+    order = [list(model.classes).index(label) for label in classifier.classes_.tolist()]
     if len(classes) == 2:
         if model.link == "softmax":
             weights = weights[:, [1]] - weights[:, [0]]
             intercept = intercept[[1]] - intercept[[0]]
         sign = 1.0 if order == [0, 1] else -1.0
-        one.coef_, one.intercept_ = sign * weights.T, sign * intercept
+        classifier.coef_, classifier.intercept_ = sign * weights.T, sign * intercept
     else:
-        one.coef_, one.intercept_ = weights[:, order].T, intercept[order]
-    return one
+        classifier.coef_, classifier.intercept_ = weights[:, order].T, intercept[order]
+    return classifier
 
 
 def _scaler(terms: Sequence[ScaledTerm]) -> Any:

@@ -29,7 +29,7 @@ def hold_out(
     >>> import deniable as dp
     >>> import pyarrow as pa
     >>> x = [i / 1000 for i in range(1000)]
-    >>> rows = pa.table({"x": x, "y": [one > 0.5 for one in x]})
+    >>> rows = pa.table({"x": x, "y": [value > 0.5 for value in x]})
     >>> data = dp.protect(rows, bounds={"x": (0, 1)}, epsilon=1)
     >>> train, test = hold_out(data.table("data"), 0.25)
     >>> model = dp.learn.NaiveBayes(epsilon=1).fit(train, target="y")

@@ -41,8 +41,8 @@ def with_features(
     >>> from deniable.release.session.connecting import connect
     >>> import pyarrow as pa
     >>> who = list(range(400))
-    >>> people = pa.table({"person": who, "ill": [one % 2 == 0 for one in who]})
-    >>> visits = pa.table({"person": [one for one in who for _ in range(1 + one % 2)]})
+    >>> people = pa.table({"person": who, "ill": [person % 2 == 0 for person in who]})
+    >>> visits = pa.table({"person": [person for person in who for _ in range(1 + person % 2)]})
     >>> limit = {"unit": "person", "max_rows_per_unit_per_group": 5}
     >>> tables = [Table.declare("people", people, unit="person")]
     >>> tables.append(Table.declare("visits", visits, **limit))

@@ -84,7 +84,7 @@ class LossInWords:
         return self.whole == "all reports together"
 
     @property
-    def one(self) -> str:
+    def one_unit(self) -> str:
         """One unit, in two words."""
         return f"one {self.unit or 'row'}"
 
@@ -92,14 +92,14 @@ class LossInWords:
     def protected(self) -> str:
         """The unit and the whole."""
         with_rows = "" if self.unit is None or self.local else ", with all of its rows"
-        return f"This is about {self.one}{with_rows}, and {self.whole}."
+        return f"This is about {self.one_unit}{with_rows}, and {self.whole}."
 
     @property
     def short(self) -> str:
         """The one sentence for a preview."""
         before, after = self.guesses[1]
         return (
-            f"A guess of {before} of 100 about {self.one} becomes at most {after} of 100."
+            f"A guess of {before} of 100 about {self.one_unit} becomes at most {after} of 100."
             f"{'' if not self.delta else ' ' + self.exception}"
         )
 
@@ -118,7 +118,7 @@ class LossInWords:
             return "This holds for every answer."
         return (
             f"There is one exception. With a chance of at most {chance_up(self.delta)}, "
-            f"{self.whole} may tell everything about {self.one}."
+            f"{self.whole} may tell everything about {self.one_unit}."
         )
 
     @property
@@ -156,7 +156,7 @@ class LossInWords:
             if self.local
             else "The owner of the data sees the true rows. Readers see numbers with noise.",
             self.protected,
-            f"Say 100 people guess between two facts about {self.one}, at even odds. "
+            f"Say 100 people guess between two facts about {self.one_unit}, at even odds. "
             f"With {self.whole}, at most {self.right} of 100 guess right. Without, 50 of 100 "
             "guess right.",
             moves,

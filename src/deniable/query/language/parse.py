@@ -60,10 +60,10 @@ def parse(text: str) -> Question:
     >>> question.table, [output.name for output in question.outputs], str(question.where)
     ('visits', ['ward', 'n'], '(age >= 18)')
     """
-    found = _read_or_refuse(text)
-    if isinstance(found, InvalidQuery):
-        raise found.with_traceback(None)
-    return found
+    outcome = _read_or_refuse(text)
+    if isinstance(outcome, InvalidQuery):
+        raise outcome.with_traceback(None)
+    return outcome
 
 
 @lru_cache(maxsize=32)  # a question in several parts is read, asked and asked for again

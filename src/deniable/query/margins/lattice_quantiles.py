@@ -42,9 +42,9 @@ class QuantileTable:
 
     >>> from deniable.mechanisms import Laplace
     >>> from deniable.query.margins.noise_quantiles import moments
-    >>> one = Laplace(epsilon=2).noise()  # 1 step at 95 %
-    >>> deviation = moments(one)[0] ** 0.5
-    >>> table = QuantileTable(((0.0, 1 / deviation),), (one,), Fraction(19, 20))
+    >>> noise = Laplace(epsilon=2).noise()  # 1 step at 95 %
+    >>> deviation = moments(noise)[0] ** 0.5
+    >>> table = QuantileTable(((0.0, 1 / deviation),), (noise,), Fraction(19, 20))
     >>> round(float(table.quantiles()[0] * deviation), 1)
     1.0
     """

@@ -52,10 +52,10 @@ def compare(test: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             result = np.asarray(test(a, b), dtype=np.float64)
             return np.where(np.isnan(a) | np.isnan(b), np.nan, result)
 
-        def one(x: Any, y: Any) -> Any:
+        def compare_pair(x: Any, y: Any) -> Any:
             return float(test(x, y)) if isinstance(x, str) == isinstance(y, str) else None
 
-        return apply(one, (a, b)).astype(np.float64)
+        return apply(compare_pair, (a, b)).astype(np.float64)
 
     return run
 

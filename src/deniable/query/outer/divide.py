@@ -84,7 +84,7 @@ def divide(
     divider = _Divider(ask, _unused_prefix(nodes))
     try:
         outer = divider.top(tree, refusal)
-        check_outer(outer, {*divider.inner.values(), *divider.made})
+        check_outer(outer, {*divider.inner.values(), *divider.ctes})
         if not divider.inner:
             raise InvalidQuery("The statement asks for no aggregate of a private table.")
     except InvalidQuery as deepest:
@@ -98,7 +98,7 @@ class _Divider:
     def __init__(self, ask: Callable[[str], None], prefix: str) -> None:
         self.ask, self.prefix = ask, prefix
         self.inner: dict[str, str] = {}  # the name of each question's answer
-        self.made: dict[str, exp.CTE] = {}  # named sub-queries over answers, by name
+        self.ctes: dict[str, exp.CTE] = {}  # named sub-queries over answers, by name
         self.written: dict[str, exp.CTE] = {}  # the same, as they were written
         self.uses: Counter[str] = Counter()  # how often each answer is read
         self.sets: dict[str, list[tuple[tuple[int, ...], ...]]] = {}  # those read by levels
@@ -109,8 +109,8 @@ class _Divider:
         With a `refusal` it was asked before, as a whole: that is not done again.
         """
         outer = self.query(tree, _Scope(), refusal)
-        if self.made:
-            outer.set("with_", exp.With(expressions=list(self.made.values())))
+        if self.ctes:
+            outer.set("with_", exp.With(expressions=list(self.ctes.values())))
         return outer
 
     def query(
@@ -129,7 +129,7 @@ class _Divider:
             return self.rewrite(node, scope, None)
         if has_levels(node) and _reads_named(node):
             return self.levels(split_levels(node), scope)
-        before = dict(self.inner), dict(self.made)
+        before = dict(self.inner), dict(self.ctes)
         try:
             if earlier_refusal is not None:
                 raise earlier_refusal
@@ -143,7 +143,7 @@ class _Divider:
                 try:
                     answer = self.answer(inner, scope)
                 except InvalidQuery:
-                    self.inner, self.made = before
+                    self.inner, self.ctes = before
                 else:
                     outer.set("from_", exp.From(this=_aliased(answer, "groups")))
                     return self.rewrite(outer, scope, refusal)
@@ -218,10 +218,10 @@ class _Divider:
             raise refusal or InvalidQuery(f"{table.name} is not the name of an answer.")
         if self.written.setdefault(name, cte.copy()) != cte:
             raise InvalidQuery(f"WITH defines {cte.alias} twice. Give each a name of its own.")
-        if name in self.made:
+        if name in self.ctes:
             return
         body = self.query(cte.this.copy(), scope.before(cte))
-        self.made[name] = exp.CTE(this=body, alias=cte.args["alias"].copy())
+        self.ctes[name] = exp.CTE(this=body, alias=cte.args["alias"].copy())
 
 
 def _reads_named(select: exp.Select) -> bool:

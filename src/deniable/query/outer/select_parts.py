@@ -124,13 +124,13 @@ def number_values(values: exp.Expr) -> dict[str, NoiseDependence]:
 
 def own_nodes(node: exp.Expr, *kinds: type[exp.Expr]) -> list[exp.Expr]:
     """The nodes of these kinds, without those of sub-queries; from the top, level by level."""
-    found = [node]
-    for inner in found:  # it grows; sqlglot's own walk takes three times as long
+    nodes = [node]
+    for inner in nodes:  # it grows; sqlglot's own walk takes three times as long
         if not isinstance(inner, _APART):
             for value in inner.args.values():
                 parts = value if type(value) is list else (value,)
-                found += [part for part in parts if isinstance(part, exp.Expr)]
-    return [inner for inner in found if isinstance(inner, kinds)]
+                nodes += [part for part in parts if isinstance(part, exp.Expr)]
+    return [inner for inner in nodes if isinstance(inner, kinds)]
 
 
 _APART = (exp.Select, exp.Subquery)

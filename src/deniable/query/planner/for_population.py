@@ -134,7 +134,7 @@ class _Widened:
     """A question while outputs are added to it."""
 
     def __init__(self, question: Question, table: Table, tail: float) -> None:
-        self.asked, self.table = question, table
+        self.original, self.table = question, table
         self.tail = tail  # of one end of a quantile's interval, by sampling
         self.cluster = 1 if table.unit is None else table.max_rows_per_unit_per_group
         self.by_unit = self.cluster > 1
@@ -151,7 +151,7 @@ class _Widened:
     def _check_rows(self) -> None:
         """Of persons with several rows, quantiles are over rows, and averages over units."""
         self.by_unit = False
-        for output in self.asked.outputs:
+        for output in self.original.outputs:
             expression = output.expression
             counted = isinstance(expression, Aggregate) and expression.name == "count"
             if aggregates_in(expression) and not counted and not _is_quantile(output):
@@ -163,11 +163,11 @@ class _Widened:
 
     def question(self) -> Question:
         """The question with its new outputs."""
-        for output in self.asked.outputs:
+        for output in self.original.outputs:
             self._add(output)
         if not self.inner:
-            return replace(self.asked, outputs=tuple(self.outputs))
-        return about_units(self.asked, self.table, self.outputs, self.inner)
+            return replace(self.original, outputs=tuple(self.outputs))
+        return about_units(self.original, self.table, self.outputs, self.inner)
 
     def _add(self, output: Named) -> None:
         expression = output.expression
@@ -227,7 +227,7 @@ class _Widened:
 
     def _has_mean(self) -> bool:
         """Whether something is asked that needs no known sample; counts may stand beside it."""
-        expressions = [output.expression for output in self.asked.outputs]
+        expressions = [output.expression for output in self.original.outputs]
         means = ("avg", "quantile", "quantiles")
         named = (isinstance(part, Aggregate) and part.name in means for part in expressions)
         return any(named) or any(map(ratio_of, expressions))
@@ -254,9 +254,9 @@ class _Widened:
         sample, name = self.table.sample, self.table.name
         assert sample is not None
         strata = [] if sample.by is None else [sample.by.lower()]
-        keys = keys_of(self.asked, self.table)
+        keys = keys_of(self.original, self.table)
         names = [key.name.lower() if isinstance(key, ColumnRef) else "" for key in keys]
-        if self.asked.where is not None or names != strata:
+        if self.original.where is not None or names != strata:
             raise InvalidQuery(
                 f"FOR POPULATION: the `frame` of {name} is the size of its whole population"
                 f"{f' in each stratum of {sample.by}' if strata else ''}, and not of some of "
@@ -315,7 +315,7 @@ class _Widened:
                 f"many rows there are. Declare expected_rows of {self.table.name}: a public "
                 "guess."
             )
-        for key in keys_of(self.asked, self.table):
+        for key in keys_of(self.original, self.table):
             column = self._column(key)
             declared = None if column is None else column.keys
             rows //= len(declared) if isinstance(declared, tuple) else 1
@@ -323,7 +323,7 @@ class _Widened:
 
     def _beside(self, name: str, expression: Expression) -> str:
         """Adds an output, unless it is asked for already; returns the name that it has."""
-        outputs = (*self.outputs, *(self.asked.outputs if not self.by_unit else ()))
+        outputs = (*self.outputs, *(self.original.outputs if not self.by_unit else ()))
         for output in outputs:
             if output.expression == expression:
                 return output.name

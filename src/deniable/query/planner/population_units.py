@@ -22,15 +22,15 @@ from deniable.query.language.syntax_tree import (
 
 
 def about_units(
-    asked: Question,
+    question: Question,
     table: Table,
     outputs_of_units: Sequence[Named],
     inner: Mapping[Aggregate, str],
 ) -> Question:
     """The question about one row for each unit and group, whose columns are `inner`."""
-    aliases = _aliases(asked, table)
-    keys = _plain(asked) if asked.by_all else asked.keys
-    expressions = keys_of(asked, table)
+    aliases = _aliases(question, table)
+    keys = _plain(question) if question.by_all else question.keys
+    expressions = keys_of(question, table)
     names = [
         key.name if isinstance(key, ColumnRef) else f"(k{i})"
         for i, key in enumerate(expressions)
@@ -39,8 +39,8 @@ def about_units(
     unit = Named("(u)", ColumnRef(table.unit))
     inside = [Named(n, e) for n, e in zip(names, expressions, strict=True)]
     counted = [Named(name, aggregate) for aggregate, name in inner.items()]
-    source = TableRef(asked.table) if isinstance(asked.table, str) else asked.table
-    units = Selection(source, (unit, *inside, *counted), asked.where, (unit, *inside))
+    source = TableRef(question.table) if isinstance(question.table, str) else question.table
+    units = Selection(source, (unit, *inside, *counted), question.where, (unit, *inside))
     outer = dict(zip(expressions, map(ColumnRef, names), strict=True))
     outputs = []
     for output in outputs_of_units:
@@ -51,15 +51,15 @@ def about_units(
         if expression not in outer:
             raise not_for_population(output.expression)
         outputs.append(Named(output.name, outer[expression]))
-    if asked.order and any(by not in outer for by, _ in asked.order):
+    if question.order and any(by not in outer for by, _ in question.order):
         raise InvalidQuery("FOR POPULATION: order by a key, or order the answer afterwards.")
     return replace(
-        asked,
+        question,
         table=Derived(units, "units"),
         where=None,
         keys=tuple(Named(k.name, ColumnRef(n)) for k, n in zip(keys, names, strict=True)),
         outputs=tuple(outputs),
-        order=tuple((outer[by], down) for by, down in asked.order),
+        order=tuple((outer[by], down) for by, down in question.order),
         by_all=False,
     )
 
@@ -90,22 +90,22 @@ def _plain(question: Question) -> tuple[Named, ...]:
 def _aliases(question: Question, table: Table) -> dict[str, Expression]:
     """What names of outputs stand for; a column of that name comes first."""
     columns = {name.lower() for name in table.columns}
-    found = ((output.name.lower(), output.expression) for output in _plain(question))
-    return {name: expression for name, expression in found if name not in columns}
+    named = ((output.name.lower(), output.expression) for output in _plain(question))
+    return {name: expression for name, expression in named if name not in columns}
 
 
 def keys_of(question: Question, table: Table) -> list[Expression]:
     """The expressions that a question groups by, without aliases."""
     keys = _plain(question) if question.by_all else question.keys
-    found = []
+    expressions = []
     for key in keys:
         expression = key.expression
         if isinstance(expression, Literal) and isinstance(expression.value, Fraction):
             place = int(expression.value)  # GROUP BY 1
             if 1 <= place <= len(question.outputs):
                 expression = question.outputs[place - 1].expression
-        found.append(_unalias(expression, _aliases(question, table)))
-    return found
+        expressions.append(_unalias(expression, _aliases(question, table)))
+    return expressions
 
 
 def _unalias(expression: Expression, aliases: dict[str, Expression]) -> Expression:

@@ -146,7 +146,7 @@ def _column_of_lists(name: str, lists: Sequence[Declared | None]) -> Declared:
     """Lists are handed on as they are, so all that is declared about them must be the same:
     which elements count, and how they are clipped. Only their keys are put together."""
     first = lists[0]
-    alike = [(one.length, _without_keys(one.elements)) for one in lists if one is not None]
+    alike = [(part.length, _without_keys(part.elements)) for part in lists if part is not None]
     if first is None or len(alike) < len(lists) or len(set(map(str, alike))) > 1:
         raise InvalidQuery(
             f"UNION ALL: {name} holds lists, and not every part has a list that is declared "
@@ -154,7 +154,9 @@ def _column_of_lists(name: str, lists: Sequence[Declared | None]) -> Declared:
             f"..., UNNEST({name}) AS element FROM ... UNION ALL ..."
         )
     assert first.elements is not None
-    keys = [None if one is None or one.elements is None else one.elements.keys for one in lists]
+    keys = [
+        None if part is None or part.elements is None else part.elements.keys for part in lists
+    ]
     return replace(first, name=name, elements=replace(first.elements, keys=_put_together(keys)))
 
 

@@ -128,13 +128,14 @@ class LevelPart(ReleasedPart):
         name: str,
         measured: MeasuredLevels,
         releases: Mapping[str, Release],
-        asked: str = "",
+        seeds: Mapping[str, tuple[str, ...]],
     ) -> None:
         self.name, self.plan, self.levels = name, measured.finest, measured.levels
         keys = [key.values or () for key in self.plan.keys]
         self.sizes = [len(values) for values in keys]
         self.rows = prod(self.sizes)
-        self.parts = [ReleasedPart(part, releases[part], asked) for part in measured.plans]
+        self.parts = [ReleasedPart(n, releases[n], seeds[n]) for n in measured.plans]
+        self.seed = tuple(text for part in self.parts for text in part.seed)
         variances = [_variances(plan) for plan in measured.plans.values()]
         self.variances = {own: [each[own] for each in variances] for own in variances[0]}
         self.values = {

@@ -2,13 +2,16 @@
 
 Numbers that are shown unchanged keep their own margin, and public multiples of them have its
 multiple. The others are computed again with other draws of the known noise (`repeated_draws`):
-by formulas, or by the same SQL in the same locked process. The draws follow from the SQL and
-the released numbers, so the same question has the same margins again. Draw 0 has the released
+by formulas, or by the same SQL in the same locked process. The draws follow from the
+released tables and their plans alone, so a number has the same margin however the SQL is
+written: nobody can ask again until it happens to be small. The rule still depends on the SQL: a
+sum of one number is drawn, beside a long release there are fewer draws, and ratios, smooth
+functions and rows chosen by noise have other rules (`_margin`). So one number can have a few
+margins, which are fixed. Draw 0 has the released
 numbers themselves: if it does not repeat the answer row by row, no margin is shown. What jumps
 has no margin, and a note says so.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -19,6 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from deniable.engines.duckdb.rows_process import ROWS_PROCESS, RowsRefused
+from deniable.query.margins.redrawn import Redrawn
 from deniable.query.margins.repeated_draws import (
     affine_margins,
     count_draws,
@@ -37,13 +41,17 @@ from deniable.query.outer.repeated_sql import (
     repeat_sql,
 )
 from deniable.query.outer.row_formula import PUBLIC
-from deniable.query.plan.canonical import digest
 from deniable.release.answer.answer_table import Answer
-from deniable.release.answer.record import fingerprint
 from deniable.release.asking.matched_rows import find_rows
 from deniable.release.asking.measured_levels import LevelPart, MeasuredLevels
 from deniable.release.asking.outer_rows import shown_table
-from deniable.release.asking.released_part import Floats, Parts, ReleasedPart, to_floats
+from deniable.release.asking.released_part import (
+    Floats,
+    Parts,
+    ReleasedPart,
+    seeds_of,
+    to_floats,
+)
 from deniable.release.session.release import Release
 
 _NONE: Mapping[str, MeasuredLevels] = {}
@@ -61,14 +69,14 @@ def compute_outer(
     that cannot be shown.
     """
     of_levels = {part for levels in measured.values() for part in levels.plans}
-    asked = _describe(divided, releases)
+    seeds = seeds_of(releases)
     parts: dict[str, ReleasedPart] = {
-        name: ReleasedPart(name, release, asked)
+        name: ReleasedPart(name, release, seeds[name])
         for name, release in releases.items()
         if name not in of_levels
     }
     parts |= {
-        name: LevelPart(name, levels, releases, asked) for name, levels in measured.items()
+        name: LevelPart(name, levels, releases, seeds) for name, levels in measured.items()
     }
     repeated, tables = _repeat(divided, parts), None
     if repeated is not None and not repeated.needs_draws:
@@ -91,13 +99,6 @@ def compute_outer(
         f"Counts and sums of all levels fit together, by least squares: {_list([*measured])}."
     )
     return answer, (*notes, fitted) if measured else notes
-
-
-def _describe(divided: DividedQuestion, releases: Mapping[str, Release]) -> str:
-    """The SQL and what it reads, in one text. Its draws follow from it, so nobody can ask again
-    until the margins happen to be small."""
-    about = [[n, fingerprint(r.answer.table), digest(r.plan)] for n, r in releases.items()]
-    return json.dumps([divided.outer, about])
 
 
 def _repeat(divided: DividedQuestion, parts: Parts) -> RepeatedSql | None:
@@ -313,9 +314,11 @@ def _without_shared(column: RepeatedColumn, parts: Parts) -> RepeatedColumn:
     sources = sorted(column.dependence.sources)
     if column.own_margin is not None or len(sources) < 2:
         return column
-    for name, part in parts.items():
-        by_name = {key.lower(): redrawn for key, redrawn in part.sources.items()}
-        own = [by_name[source] for table, source in sources if table == name]
+    columns: dict[tuple[str, ...], dict[str, Redrawn]] = {}  # one release may have two names
+    for name, source in sources:
+        by_name = {key.lower(): redrawn for key, redrawn in parts[name].sources.items()}
+        columns.setdefault(parts[name].seed, {})[source] = by_name[source]
+    for own in map(list, map(dict.values, columns.values())):
         for i, redrawn in enumerate(own):
             if not redrawn.linear and any(
                 redrawn.features & o.features for o in own[:i] + own[i + 1 :]

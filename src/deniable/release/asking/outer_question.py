@@ -42,7 +42,7 @@ class OuterPlan:
 
     divided: DividedQuestion
     plans: dict[str, Plan]
-    asked: Mapping[str, Any]  # the question and its options as they were given
+    request: Mapping[str, Any]  # the question and its options as they were given
     # The finest groups of levels that are measured one by one, by the name of their answer.
     measured: Mapping[str, MeasuredLevels] = field(default_factory=dict)
 

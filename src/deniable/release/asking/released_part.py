@@ -1,4 +1,8 @@
-"""A released table: its numbers, their margins, and how their errors are drawn again."""
+"""A released table: its numbers, their margins, and how their errors are drawn again.
+
+The draws follow from the released table and its plan, and from nothing that somebody who asks
+can choose for free: not from the SQL, and not from the name of the table.
+"""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -16,18 +20,20 @@ from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.query.margins.redrawn import Redrawn, redraw_errors
 from deniable.query.outer.noise_dependence import Gaps, Kind, NoiseDependence
 from deniable.query.outer.repeated_sql import DRAW, MARGIN, ROW
+from deniable.query.plan.canonical import digest
 from deniable.query.plan.plan import Chosen, Feature, walk
 from deniable.release.answer.answer_table import column_names
+from deniable.release.answer.record import fingerprint
 from deniable.release.session.release import Release
 
 Floats = NDArray[np.float64]
 
 
 class ReleasedPart:
-    """A released table that SQL reads under a name."""
+    """A released table that SQL reads under a name; `seed` is of `seeds_of`."""
 
-    def __init__(self, name: str, release: Release, asked: str = "") -> None:
-        self.name, self.release, self.plan, self.asked = name, release, release.plan, asked
+    def __init__(self, name: str, release: Release, seed: tuple[str, ...]) -> None:
+        self.name, self.release, self.plan, self.seed = name, release, release.plan, seed
         table, own = release.answer.table, release.answer.margins
         self.rows = len(release)
         self.columns = {c: table[c] for c in release.columns}
@@ -36,9 +42,12 @@ class ReleasedPart:
         self.sources = self.redraw(1)
 
     def redraw(self, draws: int) -> dict[str, Redrawn]:
-        """The errors of its numbers, drawn again: the same for the same question about it."""
+        """The errors of its numbers, drawn again: the same in any SQL about it.
+
+        All columns are drawn in the order of the plan, so the SQL has no part in it.
+        """
         names = [own.name for own in column_names(self.plan)]
-        source = DerivedBits(self.asked, self.name, str(draws))
+        source = DerivedBits(*self.seed)
         return redraw_errors(self.plan, names, self.values, self.margins, draws, source=source)
 
     def dependences(self) -> dict[str, NoiseDependence]:
@@ -129,6 +138,31 @@ def to_floats(column: "pa.ChunkedArray[Any]") -> Floats:
     """A column as doubles, with NaN for NULL."""
     numbers = column.cast(pa.float64(), safe=False)
     return np.asarray(numbers.fill_null(float("nan")), dtype=np.float64)
+
+
+def seeds_of(releases: Mapping[str, Release]) -> dict[str, tuple[str, ...]]:
+    """What the draws of each release follow from: its table and its plan.
+
+    One release under two names has one noise, so one seed. Two releases with equal plans may
+    have equal tables by chance, though their noise is independent: these get two seeds.
+    """
+    alike: dict[tuple[str, str], list[Release]] = {}
+    seeds: dict[str, tuple[str, ...]] = {}
+    for name, release in releases.items():
+        about = fingerprint(release.answer.table), digest(release.plan)
+        others = alike.setdefault(about, [])
+        places = [i for i, other in enumerate(others) if _is_same(release, other)]
+        if not places:
+            others.append(release)
+        seeds[name] = (*about, str(places[0] if places else len(others) - 1))
+    return seeds
+
+
+def _is_same(release: Release, other: Release) -> bool:
+    """Whether both are one release; it may have been read twice."""
+    if release.certificate is None or other.certificate is None:
+        return release is other
+    return release.certificate.signature == other.certificate.signature
 
 
 Parts = Mapping[str, ReleasedPart]

@@ -147,7 +147,7 @@ def _release_in_two_steps(
     if earlier is not None:  # the bounds were found, and paid for, before
         return session.release(plan_second(earlier.answer))
     request = {"question": question, "options": options}
-    how: dict[str, Any] = {"fresh": fresh, "question_id": question_id, "asked": request}
+    how: dict[str, Any] = {"fresh": fresh, "question_id": question_id, "purpose": request}
     with session.run_like((first, wide), **how) as run:
         second = plan_second(run.release(first).answer)
         try:

@@ -34,7 +34,7 @@ class StagedPlan:
     constants: Mapping[str, Plan]  # by their SQL
     middle: Plan
     options: Mapping[str, Any]  # of the last stage
-    asked: Mapping[str, Any]  # the question and its options as they were given
+    request: Mapping[str, Any]  # the question and its options as they were given
 
     @property
     def plans(self) -> tuple[Plan, ...]:
@@ -119,7 +119,7 @@ def release_stages(
 ) -> Release:
     """Releases the constants, puts them into the question and answers it."""
     whole = sum((plan.epsilon for plan in steps.plans), Fraction(0))
-    how: dict[str, Any] = {"fresh": fresh, "question_id": question_id, "asked": steps.asked}
+    how: dict[str, Any] = {"fresh": fresh, "question_id": question_id, "purpose": steps.request}
     with session.run_like(steps.plans, **how) as run:
         values, notes = {}, []
         for part, plan in steps.constants.items():

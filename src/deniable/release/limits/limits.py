@@ -17,10 +17,10 @@ class LimitsReport(MeasuredLimits):
     >>> visits = pa.table({"patient": [r[0] for r in rows], "ward": [r[1] for r in rows]})
     >>> limits = {"unit": "patient", "max_groups_per_unit": 1, "max_rows_per_unit_per_group": 1}
     >>> data = dp.protect(visits, keys={"ward": ["A", "B"]}, epsilon=9, **limits)
-    >>> found = data.limits(by="ward", epsilon=4)
-    >>> found.recommended.groups
+    >>> measured = data.limits(by="ward", epsilon=4)
+    >>> measured.recommended.groups
     2
-    >>> share = found.choice(groups=1, rows=1).left_out  # truly 4500 of 7500 rows
+    >>> share = measured.choice(groups=1, rows=1).left_out  # truly 4500 of 7500 rows
     >>> 0.55 < share.value < 0.65
     True
     """

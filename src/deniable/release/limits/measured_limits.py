@@ -126,14 +126,14 @@ class MeasuredLimits:
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
 
-        def one(share: Share) -> dict[str, float]:
+        def write_share(share: Share) -> dict[str, float]:
             return {"value": share.value, "low": share.low, "high": share.high}
 
         def choice(limits: LimitChoice) -> dict[str, Any]:
             return {
                 "max_groups_per_unit": limits.groups,
                 "max_rows_per_unit_per_group": limits.rows,
-                "left_out": one(limits.left_out),
+                "left_out": write_share(limits.left_out),
                 "margin": limits.margin,
             }
 
@@ -142,11 +142,11 @@ class MeasuredLimits:
             "by": list(self.by),
             "histograms": {part.name: list(part.counts) for part in self.histograms.both},
             "groups": [
-                {"limit": limit, "pairs_left_out": one(share), "margin": margin}
+                {"limit": limit, "pairs_left_out": write_share(share), "margin": margin}
                 for limit, share, margin in self.by_groups
             ],
             "rows": [
-                {"limit": limit, "rows_left_out": one(share), "margin": margin}
+                {"limit": limit, "rows_left_out": write_share(share), "margin": margin}
                 for limit, share, margin in self.by_rows
             ],
             "current": choice(self.choice(*self.current)),

@@ -31,7 +31,7 @@ def measure_limits(
     request = {
         "limits": {"table": limits_plan.table.name, "by": limits_plan.by, **price, **caps}
     }
-    with session.run_like(limits_plan.plans, asked=request) as run:
+    with session.run_like(limits_plan.plans, purpose=request) as run:
         releases = [run.release(plan) for plan in limits_plan.plans]
         limits = _report(session, limits_plan, releases, margin_price)
         if covered is not None:

@@ -48,7 +48,7 @@ def profile(
     widest = _plan_within_bounds(session, prepared, None)[1]
     price = {"epsilon": epsilon, "delta": delta, "confidence": confidence}
     request = {"profile": {"table": prepared.table.name, **price}}
-    with session.run_like((*prepared.plans, *widest), asked=request) as run:
+    with session.run_like((*prepared.plans, *widest), purpose=request) as run:
         counted = run.release(prepared.counts)
         placed = None if prepared.quantiles is None else run.release(prepared.quantiles)
         profiles = {

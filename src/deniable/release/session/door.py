@@ -237,13 +237,13 @@ class Door:
         *,
         fresh: bool = False,
         question_id: str | None = None,
-        asked: Mapping[str, Any] | None = None,
+        purpose: Mapping[str, Any] | None = None,
     ) -> Iterator[Run | RecalledRun]:
         """A run for a question of several steps, at the price of these plans together.
 
         The plans stand for its steps: they are what is charged. A step may be another plan that
-        costs no more. The same question again gets the same answers at no further cost. `asked`
-        says what the steps answer: a server runs them all by itself.
+        costs no more. The same question again gets the same answers at no further cost.
+        `purpose` says what the steps answer: a server runs them all by itself.
         """
         for plan in plans:
             self._check(plan)

@@ -42,8 +42,8 @@ def among_respondents(
     """The share of true yeses among those who answered, from (no, yes) counts.
 
     >>> from deniable.mechanisms import RandomizedResponse
-    >>> found = among_respondents(RandomizedResponse(odds=3), (60, 40))
-    >>> round(found.value, 3), found.interval
+    >>> share = among_respondents(RandomizedResponse(odds=3), (60, 40))
+    >>> round(share.value, 3), share.interval
     (0.3, (0.12, 0.47))
     """
     level = confidence_level(confidence)

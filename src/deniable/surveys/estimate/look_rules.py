@@ -81,8 +81,8 @@ class LookRule:
     def share(self, yes: int, respondents: int, p: Fraction, q: Fraction) -> FoundNumber:
         """A share from a count of reports through a yes/no channel.
 
-        >>> found = LookRule(anytime=False).share(400, 1000, Fraction(3, 4), Fraction(1, 4))
-        >>> print(found.estimate, found.method, found.influence)
+        >>> reading = LookRule(anytime=False).share(400, 1000, Fraction(3, 4), Fraction(1, 4))
+        >>> print(reading.estimate, reading.method, reading.influence)
         0.300 ± 0.062 (95 %: 0.239 to 0.362) binomial 0.0015
         """
         how: dict[str, Any] = {"p": p, "q": q, "confidence": self.confidence}

@@ -52,7 +52,7 @@ class DecodedCandidate:
     value: str
     share: Estimate
     p_value: float
-    found: bool
+    occurs: bool
 
 
 def decode(
@@ -65,12 +65,12 @@ def decode(
     """The shares of candidates, the most frequent first.
 
     If the list is long, candidates that were not selected are left out. Each interval holds
-    with `confidence`. With the same confidence all candidates that are `found` occur.
+    with `confidence`. With the same confidence all candidates whose `occurs` is true occur.
 
     >>> design = Rappor(cohorts=8)
     >>> reports = design.randomize(["blue"] * 6000 + ["red"] * 4000)
     >>> best, *_ = decode(design, design.aggregate(reports), ["red", "green", "blue"])
-    >>> best.value, best.found
+    >>> best.value, best.occurs
     ('blue', True)
     """
     if not isinstance(tally, Tally) or tally.design != design:

@@ -29,8 +29,8 @@ def unrelated_question(
 ) -> UnrelatedEstimate:
     """Estimates from two halves, each (chance of the real question, (no, yes) counts).
 
-    >>> found = unrelated_question((0.7, (710, 290)), (0.3, (590, 410)))
-    >>> round(found.prevalence, 6), round(found.innocuous, 6)
+    >>> shares = unrelated_question((0.7, (710, 290)), (0.3, (590, 410)))
+    >>> round(shares.prevalence, 6), round(shares.innocuous, 6)
     (0.2, 0.5)
     """
     p1, p2 = (float(probability(chance, "chance")) for chance, _ in (first, second))

@@ -67,8 +67,8 @@ def weighted_share(
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> coins = RandomizedResponse(odds=3)
-    >>> found = weighted_share(coins, [1, 1, 0, 0, 0], [10, 10, 10, 30, 40])
-    >>> round(found.share, 6)
+    >>> weighted = weighted_share(coins, [1, 1, 0, 0, 0], [10, 10, 10, 30, 40])
+    >>> round(weighted.share, 6)
     -0.1
     """
     yes = read_answers(reports, 2).numbers

@@ -45,8 +45,8 @@ def attention(anchor: RandomizedResponse, counts: Any) -> Attention:
 
     An anchor is a yes/no question to which everyone's true answer is no.
 
-    >>> found = attention(RandomizedResponse(odds=3), (700, 300))  # honest noes: 25 % yes
-    >>> round(found.share, 6)
+    >>> attentive = attention(RandomizedResponse(odds=3), (700, 300))  # honest noes: 25 % yes
+    >>> round(attentive.share, 6)
     0.8
     """
     tally: Tally = read_tally(counts, anchor, 2)

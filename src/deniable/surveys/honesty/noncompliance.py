@@ -60,8 +60,8 @@ def attentive_prevalence(
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> coins = RandomizedResponse(odds=3)  # honest noes say yes 25 %; here 30 % did
-    >>> found = attentive_prevalence(coins, (580, 420), anchor=coins, anchor_counts=(700, 300))
-    >>> round(found.attentive, 6), round(found.prevalence, 6)
+    >>> shares = attentive_prevalence(coins, (580, 420), anchor=coins, anchor_counts=(700, 300))
+    >>> round(shares.attentive, 6), round(shares.prevalence, 6)
     (0.8, 0.3)
     """
     q_anchor = float(anchor.q)
@@ -101,8 +101,8 @@ def two_devices(first: tuple[YesNo, Counts], second: tuple[YesNo, Counts]) -> Tw
     >>> from deniable.mechanisms import RandomizedResponse
     >>> first = RandomizedResponse.forced(0.7, yes=0.2, no=0.1)
     >>> second = RandomizedResponse.forced(0.6, yes=0.1, no=0.3)
-    >>> found = two_devices((first, (680, 320)), (second, (790, 210)))
-    >>> round(found.yes, 6), round(found.no, 6), round(found.evading, 6)
+    >>> estimate = two_devices((first, (680, 320)), (second, (790, 210)))
+    >>> round(estimate.yes, 6), round(estimate.no, 6), round(estimate.evading, 6)
     (0.2, 0.7, 0.1)
     """
     (p1, q1), (p2, q2) = ((float(design.p), float(design.q)) for design, _ in (first, second))
@@ -123,8 +123,8 @@ def if_some_deny(
     """The prevalence if these shares of the people concerned denied it: value / (1 - share).
 
     >>> from deniable.mechanisms import RandomizedResponse
-    >>> found = RandomizedResponse(odds=3).estimate(counts=(600, 400))
-    >>> {share: round(truth, 3) for share, truth in if_some_deny(found, (0, 0.25)).items()}
+    >>> estimate = RandomizedResponse(odds=3).estimate(counts=(600, 400))
+    >>> {share: round(truth, 3) for share, truth in if_some_deny(estimate, (0, 0.25)).items()}
     {0.0: 0.3, 0.25: 0.4}
     """
     shares = [float(probability(share, "denying")) for share in denying]

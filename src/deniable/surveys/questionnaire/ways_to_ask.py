@@ -56,8 +56,8 @@ def compare_ways_to_ask(
 ) -> WaysToAsk:
     """Compares the three ways.
 
-    >>> found = compare_ways_to_ask(5, epsilon=2, prevalence=0.1)
-    >>> round(found.split, 3), round(found.one_each, 3), round(found.jointly, 3)
+    >>> margins = compare_ways_to_ask(5, epsilon=2, prevalence=0.1)
+    >>> round(margins.split, 3), round(margins.one_each, 3), round(margins.jointly, 3)
     (6.257, 1.355, 8.866)
     """
     d = whole(questions, "questions")

@@ -27,7 +27,7 @@ def methods_paragraph(results: SurveyResults) -> str:
         if manifest.collection == "one-question-each"
         else "Each respondent was asked all questions"
     )
-    used = dict.fromkeys(number.found.method for _, number in results.numbers)
+    used = dict.fromkeys(number.reading.method for _, number in results.numbers)
     sentences = [
         "REHEARSAL with made-up people." if manifest.rehearsal else "",
         f"{results.respondents:,} reports arrived in {_batches(len(batches.days))} from "

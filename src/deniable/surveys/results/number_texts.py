@@ -13,18 +13,18 @@ def value_text(number: ResultNumber) -> str:
     >>> from fractions import Fraction
     >>> from deniable.surveys.estimate.look_rules import LookRule
     >>> rule = LookRule(anytime=False)
-    >>> found = rule.share(400, 1000, Fraction(3, 4), Fraction(1, 4))
-    >>> share = ResultNumber("doping", 1, "yes", found)
+    >>> reading = rule.share(400, 1000, Fraction(3, 4), Fraction(1, 4))
+    >>> share = ResultNumber("doping", 1, "yes", reading)
     >>> value_text(share), interval_text(share)
     ('30.0 %', '23.8 % to 36.3 %')
     """
-    value = number.found.estimate.value
+    value = number.reading.estimate.value
     return _decimals(value, 2) if number.is_mean else f"{100 * value:.1f} %"
 
 
 def interval_text(number: ResultNumber) -> str:
     """The interval, or that the reports do not fit the design."""
-    estimate = number.found.estimate
+    estimate = number.reading.estimate
     if not estimate.consistent:
         return "does not fit the design"
     low, high = estimate.interval
@@ -38,11 +38,11 @@ def shift_text(number: ResultNumber, false_reports: int) -> str:
 
     >>> from fractions import Fraction
     >>> from deniable.surveys.estimate.look_rules import LookRule
-    >>> found = LookRule().share(400, 1000, Fraction(3, 4), Fraction(1, 4))
-    >>> shift_text(ResultNumber("doping", 1, "yes", found), 10)
+    >>> reading = LookRule().share(400, 1000, Fraction(3, 4), Fraction(1, 4))
+    >>> shift_text(ResultNumber("doping", 1, "yes", reading), 10)
     '± 1.5 points'
     """
-    shift = number.found.influence * false_reports
+    shift = number.reading.influence * false_reports
     if not math.isfinite(shift):
         return "by any amount"
     if number.is_mean:

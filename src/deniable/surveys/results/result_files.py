@@ -106,9 +106,9 @@ def _rows(results: SurveyResults) -> Iterator[dict[str, Any]]:
 
 
 def _row(rehearsal: bool, look: str, reports: int, number: ResultNumber) -> dict[str, Any]:
-    estimate, tuning = number.found.estimate, number.found.tuning
+    estimate, tuning = number.reading.estimate, number.reading.tuning
     low, high = round_outwards(estimate.interval, _DECIMALS)
-    influence = number.found.influence
+    influence = number.reading.influence
     return {
         "rehearsal": "REHEARSAL" if rehearsal else "",
         "look": look,
@@ -125,7 +125,7 @@ def _row(rehearsal: bool, look: str, reports: int, number: ResultNumber) -> dict
         "low": low if estimate.consistent else "",
         "high": high if estimate.consistent else "",
         "confidence": estimate.confidence,
-        "method": number.found.method,
+        "method": number.reading.method,
         "tuning_1": tuning[0] if tuning else "",
         "tuning_2": tuning[1] if len(tuning) > 1 else "",
         "one_false_report": round(influence, 9) if math.isfinite(influence) else "",

@@ -18,7 +18,7 @@ class ResultNumber:
     question: str
     answer: int
     label: str
-    found: FoundNumber
+    reading: FoundNumber
     share_of: Literal["all", "group"] = "all"
     by: str = ""
     group: int = -1

@@ -157,10 +157,10 @@ def find_results(
     >>> manifest = make_manifest(survey)
     >>> yes, no = (manifest.write_report({"a": x}) for x in (1, 0))
     >>> early = find_results(manifest, [("2026-11-17", [yes] * 200 + [no] * 300)])
-    >>> early.look, early.questions[0].shown[0].found.method
+    >>> early.look, early.questions[0].shown[0].reading.method
     ('any', 'beta-binomial')
     >>> final = find_results(manifest, [("2026-11-17", [yes] * 400 + [no] * 600)])
-    >>> print(final.look, final.questions[0].shown[0].found.estimate)
+    >>> print(final.look, final.questions[0].shown[0].reading.estimate)
     planned 0.300 ± 0.062 (95 %: 0.239 to 0.362)
     """
     chosen = language or manifest.languages[0]

@@ -31,7 +31,7 @@ _EXPECTED = sqrt(2 / pi)  # the mean distance of a normal number from 0, in devi
 
 def fit_aim(measuring: Measuring, columns: MergedTables, never: Never) -> CliqueModel:
     """All rounds; then the model that fits everything that was measured."""
-    copy_plan, planner = measuring.made, measuring.planner
+    copy_plan, planner = measuring.copy_plan, measuring.planner
     reach = float(planner.sensitivity)
     weights = weigh(copy_plan, columns.places)
     budget = RoundBudget.of(copy_plan.budget, copy_plan.rho)

@@ -93,10 +93,12 @@ def read_rules(
         _read_dependence(find(name, "depends"), rule, find, cells)
         for name, rule in (depends or {}).items()
     )
-    derived = {one.place for one in links}
-    if any(one.source in derived for one in links):
+    derived = {link.place for link in links}
+    if any(link.source in derived for link in links):
         raise InvalidParameter("`depends`: a column may not depend on one that depends too.")
-    zeros = tuple(_read_impossible(one, find, cells) for one in impossible or ())
+    zeros = tuple(
+        _read_impossible(combination, find, cells) for combination in impossible or ()
+    )
     rules = CopyRules(links, zeros)
     if rules.joined & derived:
         raise InvalidParameter(
@@ -121,16 +123,20 @@ def _can_hold(
     """Whether some row avoids all combinations, found within many tries. Of a column's
     values only those matter that are named in the fewest combinations."""
     choices: list[list[frozenset[int]]] = []
-    for place in sorted({place for one in zeros for place, _ in one}):
+    for place in sorted({place for combination in zeros for place, _ in combination}):
         own = cells[place]
-        named = [dict(one).get(place, ()) for one in zeros]
+        named = [dict(combination).get(place, ()) for combination in zeros]
         value_hits = {
             frozenset(i for i, values in enumerate(named) if label in values)
             for label in (() if own is None else own.labels)
         } or {frozenset[int]()}
-        here = frozenset(i for i, one in enumerate(zeros) if place in dict(one))
+        here = frozenset(i for i, combination in enumerate(zeros) if place in dict(combination))
         choices.append(
-            [here - one for one in value_hits if not any(two < one for two in value_hits)]
+            [
+                here - hits
+                for hits in value_hits
+                if not any(fewer < hits for fewer in value_hits)
+            ]
         )
     # What is left to choose, and the combinations that no column so far has avoided.
     waiting, tries = [(0, frozenset(range(len(zeros))))], 0

@@ -116,7 +116,7 @@ def _deliver(
 
 def _make_copy(measuring: Measuring, keys: dict[int, Release], deliver: Delivery) -> TableCopy:
     """All steps: cuts, columns, tables; then rows, and their scorecard."""
-    copy_plan, chance = measuring.made, np.random.default_rng()
+    copy_plan, chance = measuring.copy_plan, np.random.default_rng()
     measuring.cells = [
         _find_cells(measuring, place, keys.get(place))
         for place in range(len(copy_plan.columns))
@@ -164,7 +164,7 @@ def _never(copy_plan: CopyPlan, cells: list[ColumnCells]) -> Never:
 
 def _find_cells(measuring: Measuring, place: int, keys: Release | None) -> ColumnCells:
     """The cells of a column; numbers and dates are cut at private quantiles first."""
-    copy_plan = measuring.made
+    copy_plan = measuring.copy_plan
     known, column = copy_plan.cells[place], copy_plan.column(place)
     if known is not None:
         return known
@@ -185,7 +185,7 @@ def _find_cells(measuring: Measuring, place: int, keys: Release | None) -> Colum
 
 def _score(measuring: Measuring, codes: Codes, total: float) -> Scorecard:
     """The errors of the delivered rows, scaled to the noisy number of rows."""
-    copy_plan, scale = measuring.made, max(total, 0.0) / max(1, len(codes))
+    copy_plan, scale = measuring.copy_plan, max(total, 0.0) / max(1, len(codes))
     sizes = tuple(own.size for own in measuring.cells)
     models = {
         places: whole_parts(count_rows(codes, places, sizes) * scale)

@@ -45,7 +45,7 @@ class Measuring:
 
     session: Door
     run: Run
-    made: CopyPlan
+    copy_plan: CopyPlan
     cells: list[ColumnCells] = field(default_factory=list)  # of every column
     releases: list[Release] = field(default_factory=list)
     tables: list[MeasuredTable] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Measuring:
     def planner(self) -> MarginalPlanner:
         """Plans over all cells of all columns."""
         if self._planner is None:
-            self._planner = self.made.planner(self.session, self.cells)
+            self._planner = self.copy_plan.planner(self.session, self.cells)
         return self._planner
 
     def step(self, plan: Plan) -> Release:
@@ -67,14 +67,14 @@ class Measuring:
         release = self.run.release(plan)
         self.releases.append(release)
         if self.progress is not None:
-            self.progress(min(1.0, len(self.releases) / (self.made.count_steps() + 2)))
+            self.progress(min(1.0, len(self.releases) / (self.copy_plan.count_steps() + 2)))
         return release
 
     def measure_column(self, place: int, mu_squared: Fraction) -> NoisyTable:
         """The noisy table of one column, over all its cells."""
         plan = self.checked.get((place,))
         if plan is None:
-            plan = plan_table(self.made, self.planner, (place,), mu_squared)
+            plan = plan_table(self.copy_plan, self.planner, (place,), mu_squared)
         size = self.cells[place].size
         return self._read(plan, (place,), (tuple(range(size)),), (size,))
 
@@ -84,7 +84,7 @@ class Measuring:
         """The noisy table of some columns of the model, over merged cells."""
         real, merged = columns.real(places), [columns.merged[i] for i in places]
         new = {place: by.place for place, by in zip(real, merged, strict=True) if by.merges}
-        plan = plan_table(self.made, self.planner, real, mu_squared, new)
+        plan = plan_table(self.copy_plan, self.planner, real, mu_squared, new)
         shape = tuple(by.size for by in merged)
         return self._read(plan, real, tuple(by.place for by in merged), shape)
 
@@ -97,7 +97,7 @@ class Measuring:
         noisy = NoisyTable(
             read_counts(release).reshape(shape), float(mechanism.variance) + 1 / 12
         )
-        names = tuple(self.made.columns[place] for place in places)
+        names = tuple(self.copy_plan.columns[place] for place in places)
         labels = tuple(self.cells[place].labels for place in places)
         self.tables.append(MeasuredTable(names, labels, cells, noisy.counts, noisy.variance))
         return noisy

@@ -24,7 +24,7 @@ def fit_mst(
     combinations are impossible."""
     alone = TreeModel.fit(columns.single, {}, columns.total).one_ways
     tree = _choose_tree(measuring, columns, alone)
-    copy_plan = measuring.made
+    copy_plan = measuring.copy_plan
     price = copy_plan.budget.pair_mu_squared(copy_plan.rho) if tree else None
     pairs: dict[Pair, NoisyTable] = {
         pair: measuring.measure_table(columns, pair, price)
@@ -47,7 +47,7 @@ def _choose_tree(
 ) -> list[Pair]:
     """Pairs that independent columns describe badly are more probable. Cells are counted as
     they are, and rare ones are merged before they are compared."""
-    copy_plan, count = measuring.made, len(columns.places)
+    copy_plan, count = measuring.copy_plan, len(columns.places)
     if count <= 2:
         return [(0, 1)][: count - 1]
     rows = max(columns.total, 1.0)

@@ -39,7 +39,7 @@ class CrosstabPlans:
 
     table: Table
     cells: tuple[ColumnCells, ...]  # of every column that is used
-    asked: tuple[Columns, ...]  # the places of each table's columns, in the order given
+    ordered_sets: tuple[Columns, ...]  # the places of each table's columns, in the order given
     shares: Mapping[Columns, Fraction]  # of mu squared, for each measured table
     plans: Mapping[Columns, Plan]
     epsilon: Fraction
@@ -50,7 +50,7 @@ class CrosstabPlans:
     @property
     def wanted(self) -> tuple[Columns, ...]:
         """The same, each in ascending order."""
-        return tuple(tuple(sorted(columns)) for columns in self.asked)
+        return tuple(tuple(sorted(columns)) for columns in self.ordered_sets)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -81,7 +81,7 @@ class CrosstabPlans:
     def explain(self) -> Branch:
         """What will be measured, with which noise and margins."""
         price = f"epsilon {decimal_text(self.epsilon)}, delta {decimal_text(self.delta)}"
-        margins = zip(self.asked, self.predict_margins().values(), strict=True)
+        margins = zip(self.ordered_sets, self.predict_margins().values(), strict=True)
         count = len(self.plans)
         return Branch(
             f"{len(self.wanted)} cross-tables of {self.table.name} at {price}, in one charge",

@@ -137,7 +137,7 @@ class Crosstabs:
     @property
     def tables(self) -> Mapping[tuple[str, ...], CrossTable]:
         """The tables that were asked for, by their columns."""
-        return {names: self[names] for names in map(self.plans.names, self.plans.asked)}
+        return {names: self[names] for names in map(self.plans.names, self.plans.ordered_sets)}
 
     def to_dict(self) -> dict[str, Any]:
         """The tables, and the certified releases that they were estimated from, for JSON."""
@@ -164,7 +164,8 @@ class Crosstabs:
         own = tuple(sorted(places))
         if own not in self._fitted.variances or len(set(own)) < len(own):
             listing = "; ".join(
-                ", ".join(self.plans.names(column_set)) for column_set in self.plans.asked
+                ", ".join(self.plans.names(column_set))
+                for column_set in self.plans.ordered_sets
             )
             raise InvalidParameter(
                 f"No table of {', '.join(map(str, names))} was released. There are: {listing}; "
@@ -184,7 +185,7 @@ class Crosstabs:
         return iter(self.tables.values())
 
     def __len__(self) -> int:
-        return len(self.plans.asked)
+        return len(self.plans.ordered_sets)
 
     def _crosstab(self, columns: Columns) -> CrossTable:
         labels = tuple(self.plans.cells[place].labels for place in columns)

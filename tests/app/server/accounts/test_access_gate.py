@@ -176,9 +176,9 @@ def test_requests_of_a_person_are_limited_by_all_tokens_and_sessions_together(id
     session = identities.sessions.begin("ann")
     another = {"Authorization": f"Bearer {identities.new_token('bob')}"}
     with TestClient(make_application(router, https=True, gate=gate), base_url=ORIGIN) as client:
-        callers = [{"Authorization": f"Bearer {token}"} for token in tokens]
-        callers += [{"Cookie": f"{COOKIE}={session}"}, callers[0]]
-        answers = [client.get("/who", headers=headers) for headers in callers]
+        credentials = [{"Authorization": f"Bearer {token}"} for token in tokens]
+        credentials += [{"Cookie": f"{COOKIE}={session}"}, credentials[0]]
+        answers = [client.get("/who", headers=headers) for headers in credentials]
         assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
         assert answers[-1].headers["retry-after"] == "40"
         assert client.get("/who", headers=another).status_code == 200

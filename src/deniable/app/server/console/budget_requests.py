@@ -43,7 +43,7 @@ class BudgetRequests:
     >>> database = ServerDatabase(pathlib.Path(tempfile.mkdtemp()) / "server.sqlite")
     >>> requests = BudgetRequests(database)
     >>> requests.add("hospital", "ann", Fraction(2), "a second study", limit=Fraction(1))
-    >>> [(one.person, one.epsilon) for one in requests.listed("hospital", None)]
+    >>> [(request.person, request.epsilon) for request in requests.listed("hospital", None)]
     [('ann', Fraction(2, 1))]
     """
 

@@ -34,7 +34,7 @@ def menu_for(role: str, policy: str, path: str) -> list[MenuItem]:
 
     >>> menu_for("operator", "hospital", "/console")
     []
-    >>> [one.here for one in menu_for("auditor", "clinic", "/console/clinic/releases/1")]
+    >>> [entry.here for entry in menu_for("auditor", "clinic", "/console/clinic/releases/1")]
     ['true', '', '', '', '']
     """
     items = []

@@ -46,7 +46,7 @@ class ServedSession(Session):
         *,
         fresh: bool = False,
         question_id: str | None = None,
-        asked: Mapping[str, Any] | None = None,
+        purpose: Mapping[str, Any] | None = None,
     ) -> Iterator[Run | RecalledRun]:
         """A run under this question's id, whose answers are handed over together."""
         own = question_id or self._question_id

@@ -47,14 +47,14 @@ def audit_questions(
     audit power. `options` are those of `one_run`.
 
     >>> towns = pa.table({"town": [i % 500 for i in range(2000)]})
-    >>> found = audit_questions(
+    >>> audit = audit_questions(
     ...     towns,
     ...     ["SELECT town, COUNT(*) AS n FROM data GROUP BY town"],
     ...     column="town",
     ...     epsilon=1,
     ...     keys={"town": list(range(500))},
     ... )
-    >>> found.claim, found.power > 4
+    >>> audit.claim, audit.power > 4
     (1.0, True)
     """
     owned, texts = read_owned(source, table=table, **declared), list_questions(questions)
@@ -123,8 +123,8 @@ def audit_copy(
     >>> people = pa.table(
     ...     {"town": rng.integers(0, 40, 400), "old": rng.integers(0, 2, 400) == 1}
     ... )
-    >>> found = audit_copy(people, column="town", epsilon=1, keys={"town": list(range(40))})
-    >>> found.violated
+    >>> audit = audit_copy(people, column="town", epsilon=1, keys={"town": list(range(40))})
+    >>> audit.violated
     False
     """
     owned = read_owned(source, table=table, **declared)

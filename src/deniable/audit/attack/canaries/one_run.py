@@ -95,8 +95,8 @@ def one_run(
     >>> def counts(included):
     ...     exact = np.bincount(included, minlength=1000)
     ...     return dp.Laplace(epsilon=4).release(exact)
-    >>> found = one_run(counts, range(1000), score=lambda noisy: noisy, claim=dp.PureLoss(1))
-    >>> found.violated, found.at_least > 1.5, found.power > 5
+    >>> audit = one_run(counts, range(1000), score=lambda noisy: noisy, claim=dp.PureLoss(1))
+    >>> audit.violated, audit.at_least > 1.5, audit.power > 5
     (True, True, True)
     """
     judge = _Judge(sides, claim, slack_of(claim, delta), probability(confidence, "confidence"))

@@ -79,8 +79,8 @@ def two_sample(
     >>> class Naive:
     ...     def __call__(self, data):
     ...         return dp.Laplace(epsilon=1).release(sum(data))  # a value of 50 is not clipped
-    >>> found = two_sample(Naive(), [1, 1], [1, 1, 50], claim=dp.PureLoss(1), runs=400)
-    >>> found.violated, found.at_least > 3
+    >>> audit = two_sample(Naive(), [1, 1], [1, 1, 50], claim=dp.PureLoss(1), runs=400)
+    >>> audit.violated, audit.at_least > 3
     (True, True)
     """
     half = whole(runs, "runs", least=20) // 2

@@ -45,8 +45,8 @@ def copy_membership(
 
     >>> rng = np.random.default_rng(1)
     >>> bits = {f"q{i}": rng.integers(0, 2, 400) == 1 for i in range(12)}
-    >>> found = copy_membership(pa.table(bits), copy={"method": "mst"})
-    >>> found.people, found.private.auc < 0.8
+    >>> attack = copy_membership(pa.table(bits), copy={"method": "mst"})
+    >>> attack.people, attack.private.auc < 0.8
     (80, True)
     """
     owned = read_owned(source, table=table, **declared)

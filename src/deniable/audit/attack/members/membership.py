@@ -80,8 +80,8 @@ def membership(
     >>> import pyarrow as pa
     >>> rng = np.random.default_rng(1)
     >>> answers = rng.integers(0, 2, (250, 1000))
-    >>> found = membership(pa.table({f"q{i}": answers[:, i] for i in range(1000)}))
-    >>> found.exact.auc > 0.8, found.private.auc < 0.8
+    >>> attack = membership(pa.table({f"q{i}": answers[:, i] for i in range(1000)}))
+    >>> attack.exact.auc > 0.8, attack.private.auc < 0.8
     (True, True)
     """
     owned = read_owned(source, table=table)
@@ -125,8 +125,8 @@ def simulate_membership(
 ) -> MembershipFinding:
     """The classic experiment on made-up people: each column has a share between 0.1 and 0.9.
 
-    >>> found = simulate_membership(50, 1000, repeats=3)
-    >>> found.exact.auc > 0.95
+    >>> attack = simulate_membership(50, 1000, repeats=3)
+    >>> attack.exact.auc > 0.95
     True
     """
     n, d = whole(people, "people", least=2), whole(columns, "columns", least=1)

@@ -57,7 +57,7 @@ class _Splitting:
         counted = {} if exact.units is None else {"units": exact.units}
         self._features: dict[str, Any] = counted | dict(exact.features)
         self._groups, self._rows = self._locate(exact.keys)
-        self._found = SplitAnswer()
+        self._answer = SplitAnswer()
 
     def split(self) -> SplitAnswer:
         forms = {
@@ -74,7 +74,7 @@ class _Splitting:
                 elif features_of(node) or _list_chosen(node):
                     self._add_lone(name, node)
             except OverflowError:
-                self._found.skipped.append((name, _LARGE))
+                self._answer.skipped.append((name, _LARGE))
         linear_forms = {
             name: linear
             for name, (_, linear) in forms.items()
@@ -83,7 +83,7 @@ class _Splitting:
         for name, (_, ratio) in forms.items():
             if isinstance(ratio, RatioForm) and self._is_average(ratio):
                 self._multiply(name, ratio, linear_forms)
-        return self._found
+        return self._answer
 
     def _has(self, linear: LinearForm) -> bool:
         return bool(linear.weights) and all(
@@ -99,7 +99,7 @@ class _Splitting:
         for keys, vector in self._vectors(linear, scale):
             plus = linear.constant
             number = PublishedNumber(self._place, name, keys, times, plus=plus)
-            self._found.sums[number] = vector, scale
+            self._answer.sums[number] = vector, scale
 
     def _add_average(self, name: str, ratio: RatioForm) -> None:
         above, below = _scale(ratio.above), _scale(ratio.below)
@@ -108,7 +108,7 @@ class _Splitting:
         )
         for (keys, upper), (_, lower) in pairs:
             number = PublishedNumber(self._place, name, keys)
-            self._found.averages.append(AverageParts(number, upper, lower, above / below))
+            self._answer.averages.append(AverageParts(number, upper, lower, above / below))
 
     def _multiply(self, name: str, ratio: RatioForm, sums: dict[str, LinearForm]) -> None:
         """An average beside the count of its values: their product is a sum. A count of rows
@@ -145,7 +145,7 @@ class _Splitting:
 
     def _add_lone(self, name: str, node: Any) -> None:
         """A number that is not linear: what it takes from each row that it reads."""
-        self._found.skipped.append((name, _LONE))
+        self._answer.skipped.append((name, _LONE))
         cells = {self._plan.choices[source.choice].name for source in _list_chosen(node)}
         cells |= {source for source in features_of(node) if source in self._exact.cells}
         for source in sorted(cells):
@@ -169,7 +169,7 @@ class _Splitting:
             own = members[read[members]]
             if len(own):
                 number = PublishedNumber(self._place, name, keys)
-                self._found.lone.append(LoneParts(number, rows[own], parts[own]))
+                self._answer.lone.append(LoneParts(number, rows[own], parts[own]))
 
     def _locate(self, keys: Sequence[Any]) -> tuple[dict[tuple[Any, ...], Integers], Integers]:
         """The lines of each group, and the row of each line."""

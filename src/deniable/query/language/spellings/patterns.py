@@ -52,7 +52,7 @@ class _Reader:
     def sequence(self) -> list[str]:
         texts = [""]
         while self.peek() not in ("", "|", ")"):
-            options = self.one()
+            options = self.read_atom()
             if self.peek() == "?":
                 self.take()
                 options = [*options, ""]
@@ -66,7 +66,7 @@ class _Reader:
                 raise self.refuse()
         return texts
 
-    def one(self) -> list[str]:
+    def read_atom(self) -> list[str]:
         sign = self.take()
         if sign == "(":
             if self.text.startswith("?:", self.place):
