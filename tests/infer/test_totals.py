@@ -231,11 +231,16 @@ def test_rows_without_a_value_add_nothing_to_the_sum_of_a_frame():
 
 def test_some_rows_of_a_frame_are_refused_before_the_charge():
     visits = protect(sample={"frame": 60_000, "clustered": True})
-    for text in (
-        "SELECT SUM(cost) AS s FROM visits WHERE ward = 'A'",
-        "SELECT ward, SUM(cost) AS s FROM visits GROUP BY ward",
+    for text, advice in (
+        (
+            "SELECT SUM(cost) AS s FROM visits WHERE ward = 'A'",
+            r"SUM\(cost\) .* THEN cost ELSE",
+        ),
+        ("SELECT ward, SUM(cost) AS s FROM visits GROUP BY ward", r"SUM\(cost\)"),
+        ("SELECT SUM(1) AS s FROM visits WHERE ward = 'A'", r"SUM\(1\) .* COUNT\(CASE WHEN"),
+        ("SELECT COUNT(*) AS s FROM visits WHERE ward = 'A'", r".* COUNT\(CASE WHEN"),
     ):
-        with pytest.raises(InvalidQuery, match=r"write into SUM\(cost\) what counts"):
+        with pytest.raises(InvalidQuery, match=f"write into {advice}"):
             visits.sql(f"{text} FOR POPULATION", epsilon=1)
     assert str(visits.remaining) == "epsilon 1000, delta 0"
     text = "SELECT SUM(CASE WHEN ward = 'A' THEN cost ELSE 0 END) AS s FROM visits"

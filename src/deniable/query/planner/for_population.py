@@ -30,6 +30,7 @@ from deniable.query.language.syntax_tree import (
     Call,
     ColumnRef,
     Expression,
+    Literal,
     Named,
     TableRef,
 )
@@ -259,12 +260,15 @@ class _Widened:
         strata = [] if sample.by is None else [sample.by.lower()]
         keys = keys_of(self.original, self.table)
         names = [key.name.lower() if isinstance(key, ColumnRef) else "" for key in keys]
+        condition = "SUM(CASE WHEN ward = 'A' THEN cost ELSE 0 END)"
+        if total.name == "count" or isinstance(total.argument, Literal):
+            condition = "COUNT(CASE WHEN ward = 'A' THEN 1 END)"
         if self.original.where is not None or names != strata:
             raise InvalidQuery(
                 f"FOR POPULATION: the `frame` of {name} is the size of its whole population"
                 f"{f' in each stratum of {sample.by}' if strata else ''}, and not of some of "
                 f"its rows. Instead of WHERE or of other keys, write into {total} what counts, "
-                "such as SUM(CASE WHEN ward = 'A' THEN cost ELSE 0 END)."
+                f"such as {condition}."
             )
         if self.cluster > 1 and sample.clustered and not self.by_unit:
             raise InvalidQuery(
