@@ -33,9 +33,8 @@ def weighted(
     """The mean over all groups, each with a weight: post-processing, which costs nothing.
 
     `weights` are the groups' sizes in the population, such as its strata's; they need not add
-    up to 1. Without them they are the declared sizes of the frame, if the means are over whole
-    strata. Rows without a value count in the frame, too: if some strata lack more values than
-    others, give how many rows have one.
+    up to 1. Without them they are the declared sizes of the frame, if means are over whole
+    strata. Rows without a value are in it, too: give how many have one if strata differ in it.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
@@ -54,8 +53,6 @@ def weighted(
         raise InvalidParameter("weighted() needs means or shares: ask for AVG(x) and COUNT(x).")
     factors = _factors(release, means, weights)
     parts = [sampled_part(release, means, place, None, level) for place in range(len(factors))]
-    target = draw_of(release, means.groups[0], None).target
-    source = "its size in the frame" if weights is None else "the weight that was given"
     both, noise, sampling = (
         weighted_ends(parts, factors, of, level)
         for of in (population_ends, noise_ends, sampling_ends)
@@ -67,9 +64,15 @@ def weighted(
         noise.ends,
         sampling.ends,
         float(level),
-        f"{target}; it is the mean of the groups' means, each weighted by {source}",
+        _target(release, means, weights is None),
         notes=variance_notes(means),
     )
+
+
+def _target(release: Release, means: GroupMeans, by_frame: bool) -> str:
+    source = "its size in the frame" if by_frame else "the weight that was given"
+    target = draw_of(release, means.groups[0], None).target
+    return f"{target}; it is the mean of the groups' means, each weighted by {source}"
 
 
 def _factors(

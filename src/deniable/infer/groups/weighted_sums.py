@@ -50,7 +50,7 @@ def weighted_ends(
     >>> round(total.value, 3), [round(end, 3) for end in total.ends]
     (0.022, [0.0, 0.045])
     """
-    # Without those that do not count: 0 times an end that is not known is no number.
+    # Parts without weight are left out: their ends may be infinite.
     parts = [part for part, factor in zip(parts, factors, strict=True) if factor]
     factors = [factor for factor in factors if factor]
     shared = any(part.shared for part in parts)  # then sampling errors depend on each other
