@@ -236,10 +236,10 @@ def test_fewer_rows_than_one_unit_may_have_are_no_draw(rows, known):
         "COUNT(x) AS n FROM v"
     )
     release = data.sql(text, epsilon=900, confidence=0.975)
-    (found,) = [own for own in release.population() if "0.995" in own.what]
-    assert (found.sampling[0] > 0) == known
-    assert found.low == 0 or known
-    assert found.high == 1000
+    (quantile,) = [own for own in release.population() if "0.995" in own.what]
+    assert (quantile.sampling[0] > 0) == known
+    assert quantile.low == 0 or known
+    assert quantile.high == 1000
 
 
 def test_quantiles_are_not_mixed_with_numbers_over_units():
@@ -267,10 +267,10 @@ def test_counts_beside_quantiles_of_a_clustered_frame_are_asked_for_alone():
         data.sql("SELECT MEDIAN(x) AS m, COUNT(*) AS n FROM v FOR POPULATION", epsilon=1)
     assert str(data.remaining) == "epsilon 1000, delta 0"
     for text in ("MEDIAN(x)", "COUNT(*)"):
-        (found,) = data.sql(
+        (estimate,) = data.sql(
             f"SELECT {text} AS m FROM v FOR POPULATION", epsilon=99
         ).population()
-        assert found.low < found.high
+        assert estimate.low < estimate.high
 
 
 def ends_at(draws, level, tail):

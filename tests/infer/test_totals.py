@@ -158,7 +158,7 @@ def test_sums_and_counts_of_whole_units_by_the_number_of_units(times):
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_large_part_of_the_frame_makes_the_error_of_a_sum_smaller(times):
     """3,000 of 5,000 units were drawn: with no noise to speak of, the error is sqrt(0.4) times
-    that of a small part, but for what few units that were not drawn may add."""
+    that of a small part, and what few units that were not drawn may add."""
     text = "SELECT SUM(cost) AS s FROM visits FOR POPULATION"
     data = protect(times=times, sample={"frame": 5000, "clustered": True})
     (cost,) = data.sql(text, epsilon=900).population()
@@ -182,9 +182,9 @@ def test_missing_values_add_0_also_if_the_bounds_do_not_hold_it(sign):
         sample={"frame": 8000},
     )
     question = "SELECT SUM(x) AS s, SUM(y) AS t FROM v FOR POPULATION"
-    found = list(data.sql(question, epsilon=2000).population())
-    assert [result.what[:6] for result in found] == ["SUM(x)", "SUM(y)"]
-    for result in found:
+    totals = list(data.sql(question, epsilon=2000).population())
+    assert [result.what[:6] for result in totals] == ["SUM(x)", "SUM(y)"]
+    for result in totals:
         assert result.value == pytest.approx(sign * 20_000, rel=0.001)
         assert result.low < sign * 20_000 < result.high
         assert result.margin == pytest.approx(1.99 * 8000 * 2.5 * np.sqrt(0.5 / 4000), rel=0.1)

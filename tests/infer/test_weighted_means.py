@@ -113,9 +113,9 @@ def test_a_frame_gives_no_weights_of_some_of_its_rows(text, rows):
     release = framed(rows).sql(text, epsilon=50)
     with pytest.raises(InvalidParameter, match="this question leaves out some"):
         infer.weighted(release, value="s")
-    found = infer.weighted(release, {"N": 1, "S": 1}, value="s")
-    assert found.low < 1.5 < found.high
-    assert found.target.endswith("each weighted by the weight that was given")
+    mean = infer.weighted(release, {"N": 1, "S": 1}, value="s")
+    assert mean.low < 1.5 < mean.high
+    assert mean.target.endswith("each weighted by the weight that was given")
 
 
 def test_a_frame_gives_no_weights_of_ratios():
@@ -129,9 +129,9 @@ def test_a_frame_gives_no_weights_of_ratios():
 def test_what_is_weighted_is_said():
     """In N two thirds of the values are missing: the frame does not say so."""
     text = "SELECT region, AVG(x) AS s FROM v GROUP BY region FOR POPULATION"
-    found = infer.weighted(framed().sql(text, epsilon=50))
-    assert found.low < 0.75 * 1 + 0.25 * 2 < found.high
-    assert found.target.endswith(
+    mean = infer.weighted(framed().sql(text, epsilon=50))
+    assert mean.low < 0.75 * 1 + 0.25 * 2 < mean.high
+    assert mean.target.endswith(
         "it is the mean of the groups' means, each weighted by its size in the frame"
     )
 
