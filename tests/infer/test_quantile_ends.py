@@ -182,7 +182,7 @@ def test_rows_of_persons_cross_a_level_as_rarely_as_said(level, kinds, units, si
     assert share == pytest.approx(float(level), abs=0.02)
     counts = np.random.default_rng(units).multinomial(units, chance, releases)
     all_rows, under = counts @ rows, counts @ below
-    draws = np.maximum(all_rows // 5, 1)
+    draws = all_rows // 5
     level = Fraction(share).limit_denominator(10**6)
     tail = 0.0125
     far = {n: ends_at(int(n), level, tail) for n in np.unique(draws)}
@@ -226,15 +226,51 @@ def test_rows_of_a_person_count_as_one_draw():
     assert 1.7 < widths[1] / widths[0] < 2.3
 
 
+@pytest.mark.parametrize(("rows", "known"), [(150, False), (300, True), (0, False)])
+def test_fewer_rows_than_one_unit_may_have_are_no_draw(rows, known):
+    """One draw is hardly ever above the quantile at 99.5 %, so the lowest hundredth of one may
+    be the end of its interval. Of none it may not."""
+    data = protect_persons(np.arange(rows) // 200, np.full(rows, 500.0), 200)
+    text = (
+        "SELECT QUANTILE_CONT(x, 0.995) AS high, QUANTILE_CONT(x, 0.01) AS low, "
+        "COUNT(x) AS n FROM v"
+    )
+    release = data.sql(text, epsilon=900, confidence=0.975)
+    (quantile,) = [own for own in release.population() if "0.995" in own.what]
+    assert (quantile.sampling[0] > 0) == known
+    assert quantile.low == 0 or known
+    assert quantile.high == 1000
+
+
 def test_quantiles_are_not_mixed_with_numbers_over_units():
     data = protect_persons(np.arange(400).repeat(2), np.arange(800.0), 2, expected_rows=800)
     with pytest.raises(dp.InvalidQuery, match="quantiles in a question of their own"):
         data.sql("SELECT MEDIAN(x) AS m, AVG(x) AS a FROM v FOR POPULATION", epsilon=1)
+    for text, match in (
+        ("MIN(x) AS a", "ask for a quantile, such as"),
+        ("STDDEV(x) AS a", "is not one of them"),
+        ("AVG(x) + 1 AS a", "is not one of them"),
+    ):
+        with pytest.raises(dp.InvalidQuery, match=match):
+            data.sql(f"SELECT MEDIAN(x) AS m, {text} FROM v FOR POPULATION", epsilon=1)
     assert str(data.remaining) == "epsilon 1000, delta 0"
     release = data.sql("SELECT MEDIAN(x) AS m, COUNT(*) AS n FROM v FOR POPULATION", epsilon=99)
     (median,) = release.population()
     assert median.low < 400 < median.high
     assert release["n"] == pytest.approx([800], abs=5)
+
+
+def test_counts_beside_quantiles_of_a_clustered_frame_are_asked_for_alone():
+    people, sample = np.arange(400).repeat(2), {"frame": 8000, "clustered": True}
+    data = protect_persons(people, np.arange(800.0), 2, expected_rows=800, sample=sample)
+    with pytest.raises(dp.InvalidQuery, match=r"COUNT\(\*\) is counted over ids.*of its own"):
+        data.sql("SELECT MEDIAN(x) AS m, COUNT(*) AS n FROM v FOR POPULATION", epsilon=1)
+    assert str(data.remaining) == "epsilon 1000, delta 0"
+    for text in ("MEDIAN(x)", "COUNT(*)"):
+        (estimate,) = data.sql(
+            f"SELECT {text} AS m FROM v FOR POPULATION", epsilon=99
+        ).population()
+        assert estimate.low < estimate.high
 
 
 def ends_at(draws, level, tail):

@@ -155,6 +155,41 @@ def test_sums_and_counts_of_whole_units_by_the_number_of_units(times):
         assert rows.margin < 4000  # all have as many
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_large_part_of_the_frame_makes_the_error_of_a_sum_smaller(times):
+    """3,000 of 5,000 units were drawn: with no noise to speak of, the error is sqrt(0.4) times
+    that of a small part, and what few units that were not drawn may add."""
+    text = "SELECT SUM(cost) AS s FROM visits FOR POPULATION"
+    data = protect(times=times, sample={"frame": 5000, "clustered": True})
+    (cost,) = data.sql(text, epsilon=900).population()
+    spread = 5000 * np.std(np.arange(3000) % 7) * times / np.sqrt(3000)
+    few = 1.96 * (1 + 0.4) / 2 * 3 * times * 5000 / 3000
+    assert cost.margin == pytest.approx(1.99 * spread * np.sqrt(0.4) + few, rel=0.02)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_missing_values_add_0_also_if_the_bounds_do_not_hold_it(sign):
+    """Half of 4,000 values are missing, and the others are 5: the mean of all is 2.5. What one
+    row adds to the second sum is noisy by itself, and known to be from 4 to 6."""
+    x = [sign * 5.0 if n % 2 else None for n in range(4000)]
+    bounds = (4, 6) if sign > 0 else (-6, -4)
+    data = dp.protect(
+        pa.table({"id": range(4000), "x": x, "y": x}),
+        name="v",
+        unit="id",
+        bounds={"x": bounds, "y": bounds},
+        epsilon=3000,
+        sample={"frame": 8000},
+    )
+    question = "SELECT SUM(x) AS s, SUM(y) AS t FROM v FOR POPULATION"
+    totals = list(data.sql(question, epsilon=2000).population())
+    assert [result.what[:6] for result in totals] == ["SUM(x)", "SUM(y)"]
+    for result in totals:
+        assert result.value == pytest.approx(sign * 20_000, rel=0.001)
+        assert result.low < sign * 20_000 < result.high
+        assert result.margin == pytest.approx(1.99 * 8000 * 2.5 * np.sqrt(0.5 / 4000), rel=0.1)
+
+
 def test_a_frame_may_be_known_for_each_stratum():
     text = "SELECT ward, SUM(cost) AS s FROM visits GROUP BY ward"
     by = {"frame": {"A": 20_000, "B": 4_000}, "by": "ward", "clustered": True}
@@ -196,11 +231,16 @@ def test_rows_without_a_value_add_nothing_to_the_sum_of_a_frame():
 
 def test_some_rows_of_a_frame_are_refused_before_the_charge():
     visits = protect(sample={"frame": 60_000, "clustered": True})
-    for text in (
-        "SELECT SUM(cost) AS s FROM visits WHERE ward = 'A'",
-        "SELECT ward, SUM(cost) AS s FROM visits GROUP BY ward",
+    for text, advice in (
+        (
+            "SELECT SUM(cost) AS s FROM visits WHERE ward = 'A'",
+            r"SUM\(cost\) .* THEN cost ELSE",
+        ),
+        ("SELECT ward, SUM(cost) AS s FROM visits GROUP BY ward", r"SUM\(cost\)"),
+        ("SELECT SUM(1) AS s FROM visits WHERE ward = 'A'", r"SUM\(1\) .* COUNT\(CASE WHEN"),
+        ("SELECT COUNT(*) AS s FROM visits WHERE ward = 'A'", r".* COUNT\(CASE WHEN"),
     ):
-        with pytest.raises(InvalidQuery, match=r"write into SUM\(cost\) what counts"):
+        with pytest.raises(InvalidQuery, match=f"write into {advice}"):
             visits.sql(f"{text} FOR POPULATION", epsilon=1)
     assert str(visits.remaining) == "epsilon 1000, delta 0"
     text = "SELECT SUM(CASE WHEN ward = 'A' THEN cost ELSE 0 END) AS s FROM visits"

@@ -76,6 +76,66 @@ def test_frames_of_units_are_no_weights_of_rows():
     assert mean.low < 0.25 < mean.high
 
 
+def framed(rows=1):
+    """More of the old are in S, and values are missing in N."""
+    table = pa.table(
+        {
+            "id": [n // rows for n in range(4000)],
+            "region": ["NS"[n // 2 % 2] for n in range(4000)],
+            "age": [70 if n % (4 if n // 2 % 2 else 20) == 0 else 30 for n in range(4000)],
+            "x": [None if n // 2 % 2 == 0 and n % 3 else 1.0 + n // 2 % 2 for n in range(4000)],
+        }
+    )
+    return dp.protect(
+        table,
+        name="v",
+        unit="id",
+        max_rows_per_unit_per_group=rows,
+        bounds={"x": (0, 6), "age": (0, 100)},
+        keys={"region": ["N", "S"]},
+        epsilon=1000,
+        sample={"by": "region", "frame": {"N": 9000, "S": 3000}},
+    )
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT region, AVG(x) AS s, COUNT(x) AS n FROM v WHERE age > 60 GROUP BY region",
+        "SELECT region, AVG(x) AS s FROM v WHERE age > 60 GROUP BY region FOR POPULATION",
+        "SELECT region, AVG(x) AS s FROM v WHERE x IS NOT NULL GROUP BY region FOR POPULATION",
+        "SELECT region, AVG(x) AS s, COUNT(x) AS n FROM (SELECT * FROM v WHERE age > 60) AS t "
+        "GROUP BY region",
+    ],
+)
+def test_a_frame_gives_no_weights_of_some_of_its_rows(text, rows):
+    release = framed(rows).sql(text, epsilon=50)
+    with pytest.raises(InvalidParameter, match="this question leaves out some"):
+        infer.weighted(release, value="s")
+    mean = infer.weighted(release, {"N": 1, "S": 1}, value="s")
+    assert mean.low < 1.5 < mean.high
+    assert mean.target.endswith("each weighted by the weight that was given")
+
+
+def test_a_frame_gives_no_weights_of_ratios():
+    text = "SELECT region, SUM(age * x) / SUM(age) AS s FROM v GROUP BY region FOR POPULATION"
+    release = framed().sql(text, epsilon=50)
+    with pytest.raises(InvalidParameter, match="is no mean over rows"):
+        infer.weighted(release)
+    assert infer.weighted(release, {"N": 1, "S": 1}).value > 0
+
+
+def test_what_is_weighted_is_said():
+    """In N two thirds of the values are missing: the frame does not say so."""
+    text = "SELECT region, AVG(x) AS s FROM v GROUP BY region FOR POPULATION"
+    mean = infer.weighted(framed().sql(text, epsilon=50))
+    assert mean.low < 0.75 * 1 + 0.25 * 2 < mean.high
+    assert mean.target.endswith(
+        "it is the mean of the groups' means, each weighted by its size in the frame"
+    )
+
+
 def missed_strata(rows, *, epsilon, releases, seed):
     """For each simulated release of strata (persons, those with the outcome, sampled ones),
     whether the interval of all strata together misses their share."""

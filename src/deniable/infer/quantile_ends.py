@@ -99,7 +99,7 @@ def infer_quantile(
             f"question, or ask with confidence={float(1 - (1 - level) / 2):g}."
         )
     most = rows_per_unit(plan)
-    rows = max(_fewest_rows(release, output, place, error * _UNKNOWN) // most, 1)
+    rows = _fewest_rows(release, output, place, error * _UNKNOWN) // most
     tail = float(error * (1 - _UNKNOWN)) / 2
     far = _levels_far_enough(plan, column, rows, tail)
     bounds = float(output.low or 0), float(output.high or 0)
@@ -132,6 +132,8 @@ def _note_rows(name: str, most: int) -> tuple[str, ...]:
 
 def _note_bounds(plan: Plan, column: str, name: str, rows: int, tail: float) -> tuple[str, ...]:
     """What is said if an end is a bound although a quantile could be far enough away."""
+    if rows < 1:
+        return ()
     level = quantile_levels(plan)[column][0]
     there = _below(rows, level, Fraction(0)), _above(rows, level, Fraction(1))
     sides = zip(_levels_far_enough(plan, column, rows, tail), there, strict=True)
@@ -147,7 +149,10 @@ def _note_bounds(plan: Plan, column: str, name: str, rows: int, tail: float) -> 
 def _levels_far_enough(
     plan: Plan, column: str, rows: int, tail: float
 ) -> tuple[str | None, str | None]:
-    """The columns of the nearest levels that sampling does not take across, with this tail."""
+    """The columns of the nearest levels that sampling does not take across, with this tail:
+    none if perhaps nothing was drawn."""
+    if rows < 1:
+        return None, None
     levels = quantile_levels(plan)
     quantile, output = levels[column]
     below = above = None
@@ -196,7 +201,7 @@ def _fewest_rows(release: Release, output: Output, place: int, chance: Fraction)
     name, shape, _ = linear_output
     noises = noise_of_features(plan.blocks, plan.thresholding)
     margin = fixed_margin(dict(shape.weights), noises, 1 - 2 * chance)
-    return max(math.floor(_value(release, name, place) - margin), 1)
+    return max(math.floor(_value(release, name, place) - margin), 0)
 
 
 def _value(release: Release, name: str, place: int, missing: float = 0.0) -> float:

@@ -16,7 +16,10 @@ from deniable.infer.groups.readings import read
 from deniable.infer.groups.unit_squares import rows_of_unit
 from deniable.infer.groups.weighted_sums import weighted_ends
 from deniable.infer.inferred import Inferred
+from deniable.query.plan.plan import Plan
 from deniable.release.session.release import Release
+
+_CONDITION = " AS clean WHERE "  # how the statement of a plan leaves out rows
 
 
 def weighted(
@@ -30,7 +33,8 @@ def weighted(
     """The mean over all groups, each with a weight: post-processing, which costs nothing.
 
     `weights` are the groups' sizes in the population, such as its strata's; they need not add
-    up to 1. Without them they are the declared sizes of the frame.
+    up to 1. Without them they are the declared sizes of the frame, if means are over whole
+    strata. Rows without a value are in it, too: give how many have one if strata differ in it.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
@@ -47,7 +51,7 @@ def weighted(
     means = read(release, value, rows)
     if not isinstance(means, GroupMeans):
         raise InvalidParameter("weighted() needs means or shares: ask for AVG(x) and COUNT(x).")
-    factors = _factors(release, means.groups, weights)
+    factors = _factors(release, means, weights)
     parts = [sampled_part(release, means, place, None, level) for place in range(len(factors))]
     both, noise, sampling = (
         weighted_ends(parts, factors, of, level)
@@ -60,38 +64,59 @@ def weighted(
         noise.ends,
         sampling.ends,
         float(level),
-        draw_of(release, means.groups[0], None).target,
+        _target(release, means, weights is None),
         notes=variance_notes(means),
     )
 
 
+def _target(release: Release, means: GroupMeans, by_frame: bool) -> str:
+    source = "its size in the frame" if by_frame else "the weight that was given"
+    target = draw_of(release, means.groups[0], None).target
+    return f"{target}; it is the mean of the groups' means, each weighted by {source}"
+
+
 def _factors(
-    release: Release, groups: tuple[Key, ...], weights: Mapping[Key, Number] | None
+    release: Release, means: GroupMeans, weights: Mapping[Key, Number] | None
 ) -> list[float]:
     """The weights of the groups, which add up to 1."""
-    sample = release.sample
-    declared = None if sample is None else sample.frame
-    sizes: Mapping[Key, Number] | None = declared if isinstance(declared, Mapping) else None
-    sizes = sizes if weights is None else weights
-    if weights is None and sample is not None and sample.clustered:
-        _check_units(release)
-    if sizes is None:
-        raise InvalidParameter(
-            "Give the size of each group in the population, such as weights={'N': 5000, 'S': "
-            "8000}, or declare the frame of the sample in the policy."
-        )
+    sizes = _sizes_of_frame(release, means) if weights is None else weights
     names = tuple(sizes)
-    group_sizes = [sizes[names[find_group(names, key)]] for key in groups]
+    group_sizes = [sizes[names[find_group(names, key)]] for key in means.groups]
     factors = [float(rational(size, "weights")) for size in group_sizes]
     if min(factors) < 0 or not sum(factors) > 0:
         raise InvalidParameter("Weights must not be negative, and some must be positive.")
     return [factor / sum(factors) for factor in factors]
 
 
-def _check_units(release: Release) -> None:
-    """Refuses a mean over rows with weights that count units."""
-    if rows_of_unit(release.plan) > 1:
+def _sizes_of_frame(release: Release, means: GroupMeans) -> Mapping[Key, Number]:
+    """The declared sizes of strata, if these are what the means are over."""
+    declared = None if release.sample is None else release.sample.frame
+    if not isinstance(declared, Mapping):
+        raise InvalidParameter(
+            "Give the size of each group in the population, such as weights={'N': 5000, 'S': "
+            "8000}, or declare the frame of the sample in the policy."
+        )
+    assert release.sample is not None
+    if release.sample.clustered and rows_of_unit(release.plan) > 1:
         raise InvalidParameter(
             f"The frame of this sample counts {release.plan.unit}s, and this mean is over "
             "rows. Give how many rows each group has in the population as `weights`."
         )
+    if means.weighed:
+        raise InvalidParameter(
+            f"{means.what} is no mean over rows: its strata do not count as much as the frame "
+            "has rows. Give the sum below the line of each group's population as `weights`."
+        )
+    if _leaves_rows_out(release.plan):
+        raise InvalidParameter(
+            "The frame counts all rows of each stratum, and this question leaves out some, "
+            "perhaps more in one than in another. Give how many of those that it is about each "
+            "group has in the population as `weights`."
+        )
+    return declared
+
+
+def _leaves_rows_out(plan: Plan) -> bool:
+    """Whether the question had a WHERE, or is about a part of the table: then the rows of its
+    keys are no whole strata."""
+    return bool(plan.part) or _CONDITION in plan.engine_sql

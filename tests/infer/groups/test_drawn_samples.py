@@ -34,9 +34,20 @@ def test_a_stratum_is_found_by_its_column_whatever_its_name_in_the_answer():
 def test_a_frame_gives_a_fraction_that_is_not_too_large():
     drawn = Drawn("", frame=1000)
     assert drawn.sampled(250.0) == 0.25
-    assert drawn.sampled(2500.0) == 1.0
+    assert drawn.sampled(1000.0) == 1.0
     assert Drawn("").sampled(250.0) == 0.0
     assert (Drawn("").declared, drawn.declared) == (False, True)
+
+
+def test_a_frame_smaller_than_the_sample_is_no_census():
+    """It would have no sampling error, by mistake."""
+    data = dp.protect(
+        ROWS, name="v", unit="id", bounds={"sick": (0, 1)}, epsilon=99, sample={"frame": 300}
+    )
+    for text in ("AVG(sick)", "SUM(sick + 1)"):
+        release = data.sql(f"SELECT {text} AS s FROM v FOR POPULATION", epsilon=20)
+        with pytest.raises(InvalidParameter, match=r"is 300, and at least (39|40)"):
+            release.population()
 
 
 def test_all_strata_together_are_refused():

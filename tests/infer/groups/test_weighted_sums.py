@@ -1,10 +1,16 @@
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from deniable.infer.groups.group_means import GroupMeans
-from deniable.infer.groups.mean_intervals import contrast_ends, noise_ends, population_ends
+from deniable.infer.groups.mean_intervals import (
+    contrast_ends,
+    noise_ends,
+    population_ends,
+    sampling_ends,
+)
 from deniable.infer.groups.weighted_sums import weighted_ends
 from tests.infer.simulated import few_errors, laplace, share_parts
 
@@ -33,11 +39,15 @@ def missed_shares(groups, weights, truth, releases):
     return np.array(sides).reshape(-1, 2).T
 
 
-def test_noise_of_rare_outcomes_in_several_strata_is_covered(size, figure):
-    """Of three groups one row each has the outcome, and the noise is of ten rows."""
+@pytest.mark.parametrize("shared", [False, True])
+def test_noise_of_rare_outcomes_in_several_strata_is_covered(shared, size, figure):
+    """Of three groups one row each has the outcome, and the noise is of ten rows. That a unit
+    may be in several groups does not make their noises depend on each other."""
     releases = size(small=300, full=5_000, what="simulated noises")
     rng = np.random.default_rng(4)
-    groups = [noisy(rng, 1, units, 0.1, releases) for units in (800, 500, 700)]
+    groups = [
+        replace(noisy(rng, 1, units, 0.1, releases), shared=shared) for units in (800, 500, 700)
+    ]
     weights = [0.4, 0.25, 0.35]
     missed, cut = missed_shares(groups, weights, 3 / 2000, releases)
     assert few_errors(figure, missed, cut)
@@ -60,3 +70,13 @@ def test_the_sum_is_cut_to_its_limits():
     together = weighted_ends([low, low], [0.5, 0.5], population_ends, LEVEL)
     assert together.value == together.ends[0] == 0.0
     assert together.ends[1] > 0.01
+
+
+@pytest.mark.parametrize("of", [population_ends, noise_ends, sampling_ends])
+def test_a_group_without_weight_may_be_unknown(of):
+    rng = np.random.default_rng(2)
+    known = noisy(rng, 300, 1000, 1, 1)
+    empty = np.array([0.0]), np.array([-3.0])
+    endless = GroupMeans(("B",), *empty, share_parts(1), "mean", low=-np.inf, high=np.inf)
+    known_alone = weighted_ends([known, endless], [1.0, 0.0], of, LEVEL)
+    assert known_alone == weighted_ends([known], [1.0], of, LEVEL)

@@ -40,7 +40,12 @@ class Drawn:
         or the fewest units if the frame counts these."""
         if self.fraction is not None:
             return self.fraction
-        return 0.0 if self.frame is None else min(draws / self.frame, 1.0)
+        if self.frame is not None and draws > self.frame:
+            raise InvalidParameter(
+                f"The frame of this sample is {self.frame:,}, and at least {draws:,.0f} were "
+                "drawn of it. Correct the frame, or declare the sample's fraction."
+            )
+        return 0.0 if self.frame is None else draws / self.frame
 
 
 def draw_of(release: Release, group: Key, fraction: Fractions) -> Drawn:

@@ -2,10 +2,9 @@
 
 With a frame of M units a sum over the population is M times that mean. Y is what a unit adds,
 and 0 if it adds nothing: rows without a value count among those that were drawn, too. The sum
-of Y * Y says how much Y varies. A count with one row a unit is a share.
+of Y * Y says how much Y varies, unless few units add something: then its errors reach further
+(`mean_intervals`). A count with one row a unit is a share.
 """
-
-from fractions import Fraction
 
 import numpy as np
 
@@ -19,8 +18,6 @@ from deniable.infer.groups.unit_squares import (
     read_moments,
 )
 from deniable.release.session.release import Release
-
-_ONE = Fraction(1)
 
 
 def mean_of_drawn(release: Release, amounts: GroupAmounts) -> GroupMeans:
@@ -50,5 +47,6 @@ def mean_of_drawn(release: Release, amounts: GroupAmounts) -> GroupMeans:
         min(low, 0.0),
         max(high, 0.0),
         moments=moments,
+        sparse=True,
         shared=plan.max_groups_per_unit > 1,
     )

@@ -141,6 +141,7 @@ class GroupMeans:
     moments: UnitMoments | None = None
     shared: bool = False  # whether one unit may have rows in several groups
     weighed: bool = False  # whether `below` is a sum of weights, and no number of rows
+    sparse: bool = False  # whether few of all that were drawn may make up the sum
 
     @property
     def values(self) -> Floats:

@@ -17,11 +17,15 @@ and its law is binomial, also where the outcome is rare.
 A unit with up to m rows is one draw. Whatever its rows have in common, the sum of its (x - r)
 has a square of at most m times the sum of the squares, so the variance is at most m times that
 of independent rows: as if m rows at a time were equal. Unit moments say how much it really is.
+
+They do so less well if few units make up a sum: one that was not drawn is in neither the sum
+nor its squares. Then errors reach further (`_reach_of_few`).
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
@@ -207,10 +211,32 @@ def _sampling_law(
             total = np.minimum(total, most * rows * limits)
         if means.moments is not None:
             total = np.minimum(total, means.moments.most(r, chance))
+        if means.sparse and np.isfinite(width):
+            high, low = np.maximum(means.high - r, 0.0), np.maximum(r - means.low, 0.0)
+            return reach(total, high), reach(total, low)
         half = left * student * np.sqrt(total)
         return half, half
 
+    def reach(total: Floats, most_of_one: Floats) -> Floats:
+        own = student * np.sqrt(total + most_of_one**2)
+        return _reach_of_few(own, most_of_one, float(tail), means.sampled)
+
     return quantiles
+
+
+def _reach_of_few(own: Floats, w: Floats, tail: float, sampled: float) -> Floats:
+    """How far a sum may be off if few units make it up, and one adds up to `w` to the error.
+
+    Of a rare number that was counted as k, the exact end is near k + z sqrt(k + 1) +
+    (z**2 + 2) / 3: the variance is that of one unit more, which was not drawn, and the law has
+    a long tail. No law of amounts up to `w` has a longer one. With a share f of the population
+    the variance is 1 - f times that. The last term is 1 - f / 2 times that, since what was not
+    drawn is a sample with a long tail, too.
+    """
+    z = NormalDist().inv_cdf(1 - tail)
+    rest = 1 - np.asarray(sampled)
+    off = np.sqrt(rest) * own + (z * z + 2) / 3 * (1 + rest) / 2 * w
+    return np.asarray(np.where(rest > 0, off, 0.0))
 
 
 def _student(tail: Fraction, rows: Floats) -> Floats:

@@ -50,16 +50,20 @@ def weighted_ends(
     >>> round(total.value, 3), [round(end, 3) for end in total.ends]
     (0.022, [0.0, 0.045])
     """
-    if of is sampling_ends or any(part.shared for part in parts):
+    # Parts without weight are left out: their ends may be infinite.
+    parts = [part for part, factor in zip(parts, factors, strict=True) if factor]
+    factors = [factor for factor in factors if factor]
+    shared = any(part.shared for part in parts)  # then sampling errors depend on each other
+    if of is sampling_ends or (of is not noise_ends and shared):
         middle = float(np.asarray(factors) @ np.concatenate([part.values for part in parts]))
         low, high = contrast_ends(parts, factors, of, level)
     else:
         middle, (low, high) = _in_squares(parts, factors, level, sampling=of is not noise_ends)
-    if of is not noise_ends and not any(part.shared for part in parts):
+    if of is not noise_ends and not shared:
         tail = float((1 - level) * _SURE) / 2
         low, high = reach_further(parts, factors, middle, (low, high), tail)
     least, most = (
-        sum(w * limit for w, limit in zip(factors, limits, strict=True) if w)
+        sum(w * limit for w, limit in zip(factors, limits, strict=True))
         for limits in zip(*((part.low, part.high) for part in parts), strict=True)
     )
     low, high = (float(np.clip(end, least, most)) for end in (low, high))

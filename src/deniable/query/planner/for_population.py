@@ -30,6 +30,7 @@ from deniable.query.language.syntax_tree import (
     Call,
     ColumnRef,
     Expression,
+    Literal,
     Named,
     TableRef,
 )
@@ -38,6 +39,7 @@ from deniable.query.planner.population_levels import levels_around
 from deniable.query.planner.population_units import (
     about_units,
     keys_of,
+    no_extreme,
     not_for_population,
     ratio_of,
 )
@@ -153,13 +155,18 @@ class _Widened:
         self.by_unit = False
         for output in self.original.outputs:
             expression = output.expression
-            counted = isinstance(expression, Aggregate) and expression.name == "count"
-            if aggregates_in(expression) and not counted and not _is_quantile(output):
-                raise InvalidQuery(
-                    f"FOR POPULATION: one {self.table.unit} may have several rows, so "
-                    f"{expression} is measured over units, and quantiles are not. Ask for "
-                    "quantiles in a question of their own."
-                )
+            name = expression.name if isinstance(expression, Aggregate) else ""
+            if not aggregates_in(expression) or name == "count" or _is_quantile(output):
+                continue
+            if name in ("min", "max"):
+                raise no_extreme(expression)
+            if name not in ("avg", "sum") and ratio_of(expression) is None:
+                raise not_for_population(expression)
+            raise InvalidQuery(
+                f"FOR POPULATION: one {self.table.unit} may have several rows, so "
+                f"{expression} is measured over units, and quantiles are not. Ask for "
+                "quantiles in a question of their own."
+            )
 
     def question(self) -> Question:
         """The question with its new outputs."""
@@ -176,10 +183,7 @@ class _Widened:
         elif isinstance(expression, Aggregate) and _is_quantile(output):
             self._add_quantiles(output, expression)
         elif isinstance(expression, Aggregate) and expression.name in ("min", "max"):
-            raise InvalidQuery(
-                f"FOR POPULATION: no sample tells how far the values of its population reach. "
-                f"Instead of {expression} ask for a quantile, such as QUANTILE_CONT(x, 0.95)."
-            )
+            raise no_extreme(expression)
         elif isinstance(expression, Aggregate) and expression.name == "avg":
             self._add_mean(output, expression)
         elif isinstance(expression, Aggregate) and expression.name in ("sum", "count"):
@@ -256,14 +260,22 @@ class _Widened:
         strata = [] if sample.by is None else [sample.by.lower()]
         keys = keys_of(self.original, self.table)
         names = [key.name.lower() if isinstance(key, ColumnRef) else "" for key in keys]
+        condition = "SUM(CASE WHEN ward = 'A' THEN cost ELSE 0 END)"
+        if total.name == "count" or isinstance(total.argument, Literal):
+            condition = "COUNT(CASE WHEN ward = 'A' THEN 1 END)"
         if self.original.where is not None or names != strata:
             raise InvalidQuery(
                 f"FOR POPULATION: the `frame` of {name} is the size of its whole population"
                 f"{f' in each stratum of {sample.by}' if strata else ''}, and not of some of "
                 f"its rows. Instead of WHERE or of other keys, write into {total} what counts, "
-                "such as SUM(CASE WHEN ward = 'A' THEN cost ELSE 0 END)."
+                f"such as {condition}."
             )
-        if self.cluster > 1 and not (self.by_unit and sample.clustered):
+        if self.cluster > 1 and sample.clustered and not self.by_unit:
+            raise InvalidQuery(
+                f"FOR POPULATION: {total} is counted over {self.table.unit}s, and quantiles "
+                "are over rows. Ask for each in a question of its own."
+            )
+        if self.cluster > 1 and not sample.clustered:
             raise InvalidQuery(
                 f"FOR POPULATION: {total} needs the `fraction` of the sample in "
                 f"[tables.{name}.sample], or `clustered = true` and the number of units as its "

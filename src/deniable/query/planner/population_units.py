@@ -72,6 +72,14 @@ def not_for_population(expression: Expression) -> InvalidQuery:
     )
 
 
+def no_extreme(expression: Expression) -> InvalidQuery:
+    """The least or the largest value."""
+    return InvalidQuery(
+        "FOR POPULATION: no sample tells how far the values of its population reach. "
+        f"Instead of {expression} ask for a quantile, such as QUANTILE_CONT(x, 0.95)."
+    )
+
+
 def ratio_of(expression: Expression) -> tuple[Aggregate, Aggregate] | None:
     """A sum over a sum, or over a count."""
     if isinstance(expression, Call) and expression.name == "/":
