@@ -42,7 +42,7 @@ def test_the_engine_adds_up_what_the_rows_say(monkeypatch):
     """Without noise, one step is one step of k-means from the public start."""
     monkeypatch.setattr(
         "deniable.mechanisms.noise.gaussian.rounded_gaussian",
-        lambda variance, size: np.zeros(size, np.int64),
+        lambda variance, size, **_: np.zeros(size, np.int64),
     )
     X = np.random.default_rng(1).integers(0, 256, size=(500, 2)).astype(float)
     model = KMeans(3, steps=1, bounds=(0, 255)).fit(X)

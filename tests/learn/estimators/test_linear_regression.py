@@ -57,7 +57,7 @@ def test_texts_and_nulls_are_within_it_too():
 
 def test_the_engine_adds_up_what_the_rows_say(monkeypatch):
     """Without noise, the moments are those of the gridded rows, and the solution is numpy's."""
-    monkeypatch.setattr(ZEROS, lambda variance, size: np.zeros(size, np.int64))
+    monkeypatch.setattr(ZEROS, lambda variance, size, **_: np.zeros(size, np.int64))
     chance = np.random.default_rng(3)
     X = chance.integers(0, 11, size=(300, 2)).astype(float)
     y = np.clip(X @ [2.0, -1.0] + 7 + chance.normal(size=300), 0, 30).round()
@@ -78,7 +78,7 @@ def test_intervals_contain_the_same_ridge_without_noise(size, monkeypatch):
     y = np.clip(X @ [2.0, -1.0] + 12, 0, 30)
     model = Ridge(epsilon=1, alpha=30, bounds=(0, 10), target_bounds=(0, 30))
     with monkeypatch.context() as patch:
-        patch.setattr(ZEROS, lambda variance, size: np.zeros(size, np.int64))
+        patch.setattr(ZEROS, lambda variance, size, **_: np.zeros(size, np.int64))
         exact = dict(zip(("x0", "x1"), model.fit(X, y).coef_, strict=True))
         exact["intercept"] = model.intercept_
     missed = 0

@@ -47,6 +47,8 @@ from deniable.query.relations.text_functions import check_number_joined
 from deniable.query.relations.value_ranges import ValueRange, literal_range
 
 _TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
+# A window and its functions that show a value of another row, which is a date if that is.
+_OF_ANOTHER_ROW = {"window", "lag", "lead", "first value", "last value", "min", "max"}
 _COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "in", "coalesce", "nullif"}
 # Functions whose results are integers in SQL, and those that keep integers as integers.
 _INTEGER = {
@@ -133,10 +135,9 @@ class Scope:
     def _subtract_dates(self, written: Call, arguments: tuple[Expression, ...]) -> Expression:
         """The days between two dates. Of moments, DuckDB would make an INTERVAL."""
         if len(arguments) != 2 or any(map(self._has_time, arguments)):
-            later, earlier = arguments[0], arguments[-1]
             raise InvalidQuery(
                 f"{written} is an interval, and only whole units can be added up. Write "
-                f"DATE_DIFF('hour', {earlier}, {later}), or 'day' instead of 'hour'."
+                f"DATE_DIFF('hour', {arguments[-1]}, {arguments[0]}), or 'day' for 'hour'."
             )
         return Call("days between", arguments[::-1])
 
@@ -147,8 +148,7 @@ class Scope:
             raise InvalidQuery(
                 f"{Call(sign, arguments)} is not a date. Write {date} + INTERVAL ({days}) DAY."
             )
-        count = days if sign == "+" else Call("negative", (days,))
-        return Call("days later", (date, count))
+        return Call("days later", (date, days if sign == "+" else Call("negative", (days,))))
 
     def _has_time(self, date: Expression) -> bool:
         constant = isinstance(date, Call) and date.name == "cast date" and date.arguments[0]
@@ -168,8 +168,10 @@ class Scope:
             return False
         if expression.name in ("coalesce", "nullif"):
             return any(map(self._is_date, expression.arguments))
-        moved = expression.name.startswith("start of ") or expression.name.endswith(" later")
-        return expression.name == "cast date" or moved
+        if expression.name in _OF_ANOTHER_ROW:
+            return self._is_date(expression.arguments[0])
+        name = expression.name
+        return name == "cast date" or name.startswith("start of ") or name.endswith(" later")
 
     def is_integer(self, expression: Expression) -> bool:
         """Whether a value has an integer type in SQL, and so is written without a point."""
@@ -280,9 +282,7 @@ class Scope:
             return exp.column(self.alias(expression.name))
         assert isinstance(expression, Call)
         if expression.name in JOINING:
-            parts = [
-                as_text(operand, self.value_range(operand)) for operand in flatten(expression)
-            ]
+            parts = [as_text(text, self.value_range(text)) for text in flatten(expression)]
             return FUNCTIONS[expression.name].sql([self._sql(part) for part in parts])
         arguments = [self._sql(argument) for argument in expression.arguments]
         if expression.name == "cast text":
